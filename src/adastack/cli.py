@@ -1,0 +1,77 @@
+"""The command line: ``adastack <verb>``. Verbs live in `adastack.commands`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from adastack import __version__
+
+VERBS = {
+    "tasks": "what there is to remember",
+}
+"""Each verb and its line in ``adastack --help``; a verb's module is imported only when it runs."""
+
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one verb and returns its exit code: 0 done, 1 a run failed, 2 bad input."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    verb = words[0] if words and words[0] in VERBS else None
+    parser, module = _parser(verb)
+    args = parser.parse_args(words)
+    if module is None:
+        parser.print_help()
+        return BAD_INPUT if words else DONE
+    try:
+        result = module.run(args)
+        if args.json:
+            print(json.dumps(result, default=lambda value: value.tolist()))
+        else:
+            module.show(result)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`head`, `less`) has left; what is still buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
+        return BAD_INPUT
+    except RuntimeError as error:
+        print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print(f"adastack {verb}: interrupted", file=sys.stderr)
+        return FAILED
+    return DONE
+
+
+def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, ModuleType | None]:
+    """The parser of all verbs, with the arguments of the one that is asked for."""
+    parser = argparse.ArgumentParser(
+        prog="adastack", description="Reinforcement-learning agents that learn what to remember."
+    )
+    parser.add_argument("--version", action="version", version=f"adastack {__version__}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
+    module = None
+    for name, line in VERBS.items():
+        sub = verbs.add_parser(name, help=line, description=line)
+        if name == verb:
+            module = importlib.import_module(f"adastack.commands.{name.replace('-', '_')}")
+            module.add_arguments(sub)
+            sub.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    return parser, module
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,180 @@
+"""The T-mazes: a cue at one end of a corridor, a choice at the other.
+
+Four colours are seen: grey corridor, blue junction, red for goal 1 and green for goal 2. ``length``
+counts the cells from the cue to the junction, both included: a corridor of L grey cells has
+``length`` L + 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adastack.tasks.finite import FiniteTask, Ints, Picture
+
+GREY, BLUE, RED, GREEN = range(4)
+UP, RIGHT, DOWN, LEFT = range(4)
+COLOURS = ("grey", "blue", "red", "green")
+MOVES = ("up", "right", "down", "left")
+
+ACTIVE_TIME_LIMIT = 100
+
+
+def passive_tmaze(
+    length: int = 16, random_length: bool = False, continual: bool = False
+) -> FiniteTask:
+    """The agent is carried from the cue to the junction and only has to remember the cue.
+
+    At the junction up and right reach goal 1, down and left goal 2. The right goal pays +1, the
+    wrong one -1.
+
+    Args:
+        length: Cells from cue to junction, both included; at least 2.
+        random_length: Draw each attempt's length uniformly from 2..length.
+        continual: Put the agent back to the start instead of ending the episode.
+    """
+    corridor = _corridor(length)
+    corridors = np.arange(corridor + 1) if random_length else np.array([corridor])
+    # One hidden goal's states: the chain by its distance to the junction, then a cue cell for each
+    # corridor. Corridors of all lengths share the chain.
+    chain = corridor + 1
+    block = chain + len(corridors)
+    n_states = 2 * block + 2
+    first_terminal = 2 * block
+
+    observation = np.full(n_states, GREY, np.int32)
+    next_state = np.tile(np.arange(n_states, dtype=np.int32)[:, None], (1, 4))
+    reward = np.zeros((n_states, 4))
+    ends = np.zeros((n_states, 4), np.bool_)
+    start = np.zeros(n_states)
+    distance = np.zeros(n_states, np.int32)
+    for goal in (0, 1):
+        base = goal * block
+        cues = slice(base + chain, base + block)
+        observation[base] = BLUE
+        observation[cues] = RED + goal
+        next_state[base + 1 : base + chain] = np.arange(base, base + corridor)[:, None]
+        next_state[cues] = base + corridors[:, None]
+        next_state[base] = first_terminal + np.array([0, 0, 1, 1])
+        reward[base] = np.where(np.array([0, 0, 1, 1]) == goal, 1.0, -1.0)
+        ends[base] = True
+        start[cues] = 0.5 / len(corridors)
+        distance[base : base + chain] = np.arange(chain)
+        distance[cues] = corridors + 1
+    _terminals(observation, ends, first_terminal)
+    cue = np.full((n_states, 1), -1, np.int32)
+    cue[:first_terminal, 0] = np.repeat([RED, GREEN], block)
+    agent = _positions(corridor, distance, first_terminal)
+    cue_cell = np.array([1, -1 if random_length else 0])
+    return FiniteTask(
+        name=_name("passive-tmaze", length, random_length, continual),
+        observation=observation,
+        next_state=next_state[:, :, None],
+        probability=np.ones((n_states, 4, 1)),
+        reward=reward[:, :, None],
+        ends=ends[:, :, None],
+        start=start,
+        observation_names=COLOURS,
+        action_names=MOVES,
+        cue=cue,
+        continual=continual,
+        picture=Picture(
+            _background(corridor), agent, np.broadcast_to(cue_cell, (n_states, 1, 2))
+        ),
+    )
+
+
+def active_tmaze(
+    length: int = 6, random_length: bool = False, continual: bool = False
+) -> FiniteTask:
+    """The agent walks by itself: it must find the cue, remember it and reach the right goal.
+
+    It starts one cell to the right of the cue. Walls block. An episode is cut after 100 steps; the
+    shortest perfect one takes ``length`` + 1.
+
+    Args:
+        length: Cells from cue to junction, both included; at least 2.
+        random_length: Draw each attempt's length uniformly from 2..length.
+        continual: Put the agent back to the start instead of ending the episode.
+    """
+    corridor = _corridor(length)
+    corridors = range(corridor + 1) if random_length else [corridor]
+    blocks = [(goal, cells) for goal in (0, 1) for cells in corridors]
+    first_terminal = sum(cells + 2 for _, cells in blocks)
+    n_states = first_terminal + 2
+
+    observation = np.full(n_states, GREY, np.int32)
+    next_state = np.tile(np.arange(n_states, dtype=np.int32)[:, None], (1, 4))
+    reward = np.zeros((n_states, 4))
+    ends = np.zeros((n_states, 4), np.bool_)
+    start = np.zeros(n_states)
+    cue = np.full((n_states, 1), -1, np.int32)
+    distance = np.zeros(n_states, np.int32)
+    cue_cells = np.ones((n_states, 1, 2), np.int32)
+    base = 0
+    for goal, cells in blocks:
+        junction = base + cells + 1
+        observation[base] = RED + goal
+        observation[junction] = BLUE
+        next_state[base:junction, RIGHT] = np.arange(base + 1, junction + 1)
+        next_state[base + 1 : junction + 1, LEFT] = np.arange(base, junction)
+        next_state[junction, [UP, DOWN]] = [first_terminal, first_terminal + 1]
+        reward[junction, [UP, DOWN]] = [1 - 2 * goal, 2 * goal - 1]
+        ends[junction, [UP, DOWN]] = True
+        start[base + 1] = 1 / len(blocks)
+        cue[base : junction + 1] = RED + goal
+        distance[base : junction + 1] = np.arange(cells + 1, -1, -1)
+        cue_cells[base : junction + 1, 0, 1] = corridor - cells
+        base = junction + 1
+    _terminals(observation, ends, first_terminal)
+    cue_cells[first_terminal:, 0, 1] = -1
+    return FiniteTask(
+        name=_name("active-tmaze", length, random_length, continual),
+        observation=observation,
+        next_state=next_state[:, :, None],
+        probability=np.ones((n_states, 4, 1)),
+        reward=reward[:, :, None],
+        ends=ends[:, :, None],
+        start=start,
+        observation_names=COLOURS,
+        action_names=MOVES,
+        cue=cue,
+        continual=continual,
+        time_limit=None if continual else ACTIVE_TIME_LIMIT,
+        picture=Picture(
+            _background(corridor), _positions(corridor, distance, first_terminal), cue_cells
+        ),
+    )
+
+
+def _corridor(length: int) -> int:
+    """The number of grey cells in a maze of this length."""
+    if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 2:
+        raise ValueError(f"length must be an integer of at least 2, actual: {length!r}")
+    return int(length) - 2
+
+
+def _name(kind: str, length: int, random_length: bool, continual: bool) -> str:
+    options = {"random_length": random_length, "continual": continual}
+    flags = "".join(f",{name}=true" for name, on in options.items() if on)
+    return f"{kind}:length={length}{flags}"
+
+
+def _terminals(observation: Ints, ends: np.ndarray, first_terminal: int) -> None:
+    """Two goal cells that end every attempt."""
+    observation[first_terminal:] = [RED, GREEN]
+    ends[first_terminal:] = True
+
+
+def _background(corridor: int) -> Ints:
+    """Three rows: goal 1, the corridor, goal 2."""
+    grid = np.full((3, corridor + 2), -1, np.int32)
+    grid[1] = GREY
+    grid[:, -1] = [RED, BLUE, GREEN]
+    return grid
+
+
+def _positions(corridor: int, distance: Ints, first_terminal: int) -> Ints:
+    """Row and column of the agent in every state; shorter mazes stand at the right."""
+    rows = np.ones_like(distance)
+    rows[first_terminal:] = [0, 2]
+    return np.stack([rows, corridor + 1 - distance], axis=1)
