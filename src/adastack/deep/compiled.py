@@ -1,0 +1,284 @@
+"""Rollout and training over M_k, compiled whole: the road of the finite tasks.
+
+Seeds run side by side. What steps the environments is vectorised over them; what does arithmetic
+with the networks runs one seed after the other, so that each seed gets the same numbers, bit for
+bit, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from adastack.deep.gae import generalised_advantages, monte_carlo_returns
+from adastack.deep.heads import Categorical, Product, cumulative, draw, joint_log_probs
+from adastack.deep.networks import ActorCritic, Leaf, check_net
+from adastack.deep.settings import PPOSettings
+from adastack.deep.tables import MEMORY_REGRET, OVER, SUCCESS, tables_of
+from adastack.deep.update import Batch, Evaluation, Params, optimiser, rates_at, update
+from adastack.tasks.induced import Induced
+
+
+class Place(NamedTuple):
+    """Where the environments of one seed stand."""
+
+    state: Array
+    agent: Array
+    clock: Array
+
+
+class Learner(NamedTuple):
+    """All that a seed carries from one update to the next."""
+
+    params: Params
+    moments: Any
+    place: Place
+
+
+class Steps(NamedTuple):
+    """What happened, time on the first axis."""
+
+    state: Array
+    agent: Array
+    joint: Array
+    outcome: Array
+    over: Array
+
+
+class Log(NamedTuple):
+    """What the metrics are made from, per step."""
+
+    reward: Array
+    flags: Array
+    evicted: Array
+
+
+class Trainer:
+    """PPO or GRPO on a finite task with a memory; pure functions of a `Learner`."""
+
+    def __init__(self, induced: Induced, settings: PPOSettings) -> None:
+        self.induced = induced
+        self.settings = settings
+        self.task = induced.task
+        self.tables = tables_of(induced)
+        self.n_actions = self.task.n_actions
+        self.n_memory = induced.n_memory_actions
+        tables = settings.tables
+        if tables is None:
+            tables = induced.n_agent_states <= settings.batch_size
+        self.tabulated = tables
+        self.heads = heads_for(self.n_actions, self.n_memory, settings.action_form)
+        spec = Leaf("onehot", (self.task.n_observations + 1,))
+        check_net(settings.net, spec)
+        self.net = ActorCritic(
+            spec,
+            settings.net,
+            self.heads.n_outputs,
+            0,
+            settings.critic,
+            settings.shared,
+            settings.hidden,
+        )
+        self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
+
+    def init(self, seeds: Array) -> Learner:
+        """Fresh learners, seeds on the first axis of every array."""
+        return jax.jit(partial(jax.lax.map, self._init_one))(seeds)
+
+    def _init_one(self, seed: Array) -> Learner:
+        key = jax.random.fold_in(jax.random.key(seed), 0)
+        params_key, place_key = jax.random.split(key)
+        params = self.net.init(params_key, self.tables.stacks[:1])
+        shape = (self.settings.n_envs,)
+        state = self._start(jax.random.uniform(place_key, shape))
+        agent = self.tables.first[self.tables.observation[state]]
+        place = Place(state, agent, jnp.zeros(shape, jnp.int32))
+        return Learner(params, optimiser(self.settings).init(params), place)
+
+    # One chunk: some updates of all seeds.
+
+    def _chunk(
+        self,
+        learner: Learner,
+        seeds: Array,
+        done: Array,
+        count: Array,
+        total: Array,
+        capacity: int,
+    ) -> tuple[Learner, Log, Array]:
+        """Runs ``count`` of at most ``capacity`` updates, ``done`` of ``total`` being done."""
+        s = self.settings
+        shape = (capacity, len(seeds), s.n_steps, s.n_envs)
+        log = Log(
+            jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.uint8), jnp.zeros(shape, jnp.uint8)
+        )
+
+        def body(i: Array, carry: tuple[Learner, Log, Array]) -> tuple[Learner, Log, Array]:
+            learner, log, losses = carry
+            rates = rates_at(s, (done + i) / total)
+            learner, new, loss = self._update_all(learner, seeds, done + i, rates)
+            log = jax.tree.map(lambda all_, one: all_.at[i].set(one), log, new)
+            return learner, log, losses.at[i].set(loss)
+
+        losses = jnp.zeros((capacity, len(seeds)))
+        return jax.lax.fori_loop(0, count, body, (learner, log, losses))
+
+    def _update_all(
+        self, learner: Learner, seeds: Array, index: Array, rates: Any
+    ) -> tuple[Learner, Log, Array]:
+        keys = jax.vmap(
+            lambda seed: jax.random.split(jax.random.fold_in(jax.random.key(seed), index + 1), 2)
+        )(seeds)
+        if self.tabulated:
+            policy = jax.lax.map(self._policy_table, learner.params)
+            place, steps = jax.vmap(self._rollout_table)(policy, learner.place, keys[:, 0])
+        else:
+            place, steps = jax.lax.map(
+                lambda one: self._rollout_net(*one), (learner.params, learner.place, keys[:, 0])
+            )
+        log = self._log(steps)
+
+        def learn(one: Any) -> tuple[Params, Any, Array]:
+            params, moments, steps, reward, last_agent, key = one
+            batch = self._batch(params, steps, reward, last_agent)
+            return update(params, moments, batch, key, rates, self.evaluate, self.settings)
+
+        params, moments, loss = jax.lax.map(
+            learn, (learner.params, learner.moments, steps, log.reward, place.agent, keys[:, 1])
+        )
+        return Learner(params, moments, place), log, loss
+
+    # Rollout.
+
+    def _policy_table(self, params: Params) -> Array:
+        """(agents, pairs - 1): cumulative probabilities of the pairs of actions."""
+        outputs = self.net.apply(params, self.tables.stacks, method="act")
+        return cumulative(jnp.exp(self._joint(outputs)))
+
+    def _rollout_table(self, policy: Array, place: Place, key: Array) -> tuple[Place, Steps]:
+        return self._rollout(lambda agent: policy[agent], place, key)
+
+    def _rollout_net(self, params: Params, place: Place, key: Array) -> tuple[Place, Steps]:
+        def rows(agent: Array) -> Array:
+            outputs = self.net.apply(params, self.tables.stacks[agent], method="act")
+            return cumulative(jnp.exp(self._joint(outputs)))
+
+        return self._rollout(rows, place, key)
+
+    def _rollout(
+        self, rows: Callable[[Array], Array], place: Place, key: Array
+    ) -> tuple[Place, Steps]:
+        s, t, limit = self.settings, self.tables, self.task.time_limit
+        uniform = jax.random.uniform(key, (3, s.n_steps, s.n_envs))
+        fresh = self._start(uniform[1])
+
+        def step(place: Place, now: tuple[Array, Array, Array]) -> tuple[Place, Steps]:
+            state, agent, clock = place
+            joint = draw(rows(agent), now[0])
+            memory, action = joint // self.n_actions, joint % self.n_actions
+            outcome = self._outcome(state, action, now[2])
+            over = t.ends[state, action, outcome]
+            if limit is not None:
+                over |= clock + 1 >= limit
+                clock = jnp.where(over, 0, clock + 1)
+            after = jnp.where(over, now[1], t.next_state[state, action, outcome])
+            seen = t.observation[after]
+            pushed = t.push[agent, memory, seen]
+            following = pushed if self.task.continual else jnp.where(over, t.first[seen], pushed)
+            return Place(after, following, clock), Steps(state, agent, joint, outcome, over)
+
+        return jax.lax.scan(step, place, (uniform[0], fresh, uniform[2]))
+
+    def _start(self, uniform: Array) -> Array:
+        return self.tables.start_states[
+            jnp.searchsorted(self.tables.start_cdf, uniform, side="right")
+        ]
+
+    def _outcome(self, state: Array, action: Array, uniform: Array) -> Array:
+        if self.task.n_outcomes == 1:
+            return jnp.zeros_like(state)
+        return draw(self.tables.outcome_cdf[state, action], uniform)
+
+    def _log(self, steps: Steps) -> Log:
+        """Rewards, flags and evicted slots of steps of any shape."""
+        t = self.tables
+        memory, action = steps.joint // self.n_actions, steps.joint % self.n_actions
+        at = (steps.state, action, steps.outcome)
+        regrets = t.regrets[t.cue_class[steps.state], steps.agent, memory]
+        # What is dropped when an attempt is over no longer matters.
+        regrets = jnp.where(steps.over, regrets & MEMORY_REGRET, regrets)
+        flags = regrets | jnp.where(steps.over, OVER, 0) | jnp.where(t.success[at], SUCCESS, 0)
+        evicted = t.evicted[steps.agent, memory]
+        return Log(t.reward[at], flags.astype(jnp.uint8), evicted.astype(jnp.uint8))
+
+    # Update.
+
+    def _batch(self, params: Params, steps: Steps, reward: Array, last_agent: Array) -> Batch:
+        """What one seed learns from; rows are the steps of all environments."""
+        s = self.settings
+        agent, joint = steps.agent.reshape(-1), steps.joint.reshape(-1)
+        said = self.evaluate(params, agent, joint)
+        over = jnp.zeros_like(steps.over) if self.task.continual else steps.over
+        if s.critic:
+            value = said.value.reshape(reward.shape)
+            following, terminated = self._following(steps, last_agent)
+            next_value = self._values(params, following)
+            advantage = generalised_advantages(
+                reward, value, next_value, terminated, over, s.gamma, s.gae_lambda
+            )
+            returns = advantage + value
+        else:
+            advantage = returns = monte_carlo_returns(reward, over, s.gamma)
+        return Batch(agent, joint, said.log_prob, advantage.reshape(-1), returns.reshape(-1))
+
+    def _following(self, steps: Steps, last_agent: Array) -> tuple[Array, Array]:
+        """The agent state after each step, before any reset, and whether the episode terminated."""
+        if self.task.continual:
+            following = jnp.concatenate([steps.agent[1:], last_agent[None]])
+            return following, jnp.zeros_like(steps.over)
+        t = self.tables
+        memory, action = steps.joint // self.n_actions, steps.joint % self.n_actions
+        at = (steps.state, action, steps.outcome)
+        pushed = t.push[steps.agent, memory, t.observation[t.next_state[at]]]
+        return jnp.maximum(pushed, 0), t.ends[at]
+
+    def _values(self, params: Params, agent: Array) -> Array:
+        if self.tabulated:
+            return self.net.apply(params, self.tables.stacks)[1][agent]
+        flat = self.tables.stacks[agent.reshape(-1)]
+        return self.net.apply(params, flat)[1].reshape(agent.shape)
+
+    def evaluate(self, params: Params, agent: Array, joint: Array) -> Evaluation:
+        """Log-probabilities, entropies and values at agent states, by either road."""
+        if not self.tabulated:
+            rows = self._said(*self.net.apply(params, self.tables.stacks[agent]))
+        else:
+            table = self._said(*self.net.apply(params, self.tables.stacks))
+            # A product with one-hot rows looks up on the way there and sums up on the way back.
+            rows = jax.nn.one_hot(agent, len(table)) @ table
+        n = self.n_actions * self.n_memory
+        log_prob = jnp.sum(rows[:, :n] * jax.nn.one_hot(joint, n), axis=1)
+        return Evaluation(log_prob, rows[:, n], rows[:, n + 1], rows[:, n + 2])
+
+    def _said(self, outputs: Array, value: Array) -> Array:
+        """(rows, pairs + 3): log-probabilities of the pairs, two entropies and the value."""
+        joint = self._joint(outputs)
+        entropies = self.heads.entropies(outputs)
+        memory = entropies[1] if len(entropies) > 1 else jnp.zeros_like(value)
+        columns = [entropies[0], memory, value]
+        return jnp.concatenate([joint, jnp.stack(columns, axis=1)], axis=1)
+
+    def _joint(self, outputs: Array) -> Array:
+        return joint_log_probs(outputs, self.n_actions, self.n_memory, self.settings.action_form)
+
+
+def heads_for(n_actions: int, n_memory: int, form: str) -> Product:
+    """The heads of a task with numbered actions."""
+    if form == "flat":
+        return Product((Categorical((n_actions * n_memory,)),))
+    return Product((Categorical((n_actions,)), Categorical((n_memory,))))

@@ -1,0 +1,42 @@
+"""From rewards to advantages and returns."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+
+def generalised_advantages(
+    reward: Array,
+    value: Array,
+    next_value: Array,
+    terminated: Array,
+    over: Array,
+    gamma: float,
+    gae_lambda: float,
+) -> Array:
+    """Generalised advantage estimates, time on the first axis.
+
+    ``next_value`` is the value of what followed the step *before any reset*: a termination drops
+    it, a time limit does not. ``over`` cuts the sum where an episode ends either way; a continual
+    task has neither.
+    """
+    delta = reward + gamma * jnp.where(terminated, 0.0, next_value) - value
+    decay = jnp.where(over, 0.0, gamma * gae_lambda)
+    return _backward_sum(delta, decay, jnp.zeros_like(delta[0]))
+
+
+def monte_carlo_returns(reward: Array, over: Array, gamma: float) -> Array:
+    """Discounted returns to the end of each episode or of the data, time on the first axis."""
+    return _backward_sum(reward, jnp.where(over, 0.0, gamma), jnp.zeros_like(reward[0]))
+
+
+def _backward_sum(term: Array, decay: Array, last: Array) -> Array:
+    """``x[t] = term[t] + decay[t] * x[t + 1]``."""
+
+    def step(later: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
+        here = now[0] + now[1] * later
+        return here, here
+
+    return jax.lax.scan(step, last, (term, decay), reverse=True, unroll=8)[1]

@@ -1,0 +1,221 @@
+"""Networks over a stack of k slots: encode each slot, read the slots, put heads on top."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium import spaces
+from jax import Array
+
+SQRT2 = math.sqrt(2)
+LARGE_IMAGE = 36
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One observation array of a slot and how to encode it."""
+
+    kind: str
+    """onehot, box or image."""
+    shape: tuple[int, ...]
+    """onehot: the number of options of each entry; otherwise the array's shape."""
+    scale: float = 1.0
+    """What box and image entries are multiplied with."""
+
+
+Spec = Leaf | tuple[tuple[str, Any], ...]
+"""The observation of a slot: a leaf, or named specs for Dict and Tuple observations."""
+
+
+def spec_of(space: spaces.Space[Any], *, empty: bool = True) -> Spec:
+    """How to encode an observation of this space; ``empty`` adds a symbol for empty slots.
+
+    Raises:
+        TypeError: If there is no encoder for the space.
+    """
+    if isinstance(space, spaces.Discrete):
+        return Leaf("onehot", (int(space.n) + empty,))
+    if isinstance(space, spaces.MultiDiscrete):
+        return Leaf("onehot", tuple(int(n) + empty for n in space.nvec.ravel()))
+    if isinstance(space, spaces.MultiBinary):
+        return Leaf("box", tuple(space.shape))
+    if isinstance(space, spaces.Box):
+        whole = np.issubdtype(space.dtype, np.integer)
+        scale = 1.0 / float(space.high.max()) if whole and space.high.max() > 0 else 1.0
+        return Leaf("image" if len(space.shape) == 3 else "box", tuple(space.shape), scale)
+    if isinstance(space, spaces.Dict):
+        return tuple((name, spec_of(part, empty=empty)) for name, part in space.items())
+    if isinstance(space, spaces.Tuple):
+        return tuple((str(i), spec_of(part, empty=empty)) for i, part in enumerate(space))
+    raise TypeError(
+        f"expected a Discrete, MultiDiscrete, MultiBinary, Box, Dict or Tuple observation, "
+        f"actual: {space}"
+    )
+
+
+def has_image(spec: Spec) -> bool:
+    """Whether some part of the observation is an image."""
+    if isinstance(spec, Leaf):
+        return spec.kind == "image"
+    return any(has_image(part) for _, part in spec)
+
+
+class SlotEncoder(nn.Module):
+    """Turns the slots into features of shape (batch, k, features), the same weights for each."""
+
+    spec: Spec
+    convolve: bool
+    hidden: int
+
+    @nn.compact
+    def __call__(self, slots: Any) -> Array:
+        """Encodes slots: arrays of shape (batch, k, ...), nested as the spec is."""
+        return self._encode(self.spec, slots)
+
+    def _encode(self, spec: Spec, slots: Any) -> Array:
+        if not isinstance(spec, Leaf):
+            return jnp.concatenate([self._encode(part, slots[name]) for name, part in spec], -1)
+        if spec.kind == "onehot":
+            entries = slots.reshape(*slots.shape[:2], -1)
+            rows = [jax.nn.one_hot(entries[..., i], n) for i, n in enumerate(spec.shape)]
+            return jnp.concatenate(rows, -1)
+        scaled = slots.astype(jnp.float32) * spec.scale
+        if spec.kind == "image" and self.convolve:
+            return self._convolve(scaled)
+        return scaled.reshape(*slots.shape[:2], -1)
+
+    def _convolve(self, images: Array) -> Array:
+        large = min(images.shape[2:4]) >= LARGE_IMAGE
+        layers = (
+            [(32, 8, 4), (64, 4, 2), (64, 3, 1)] if large else [(16, 2, 1), (32, 2, 1), (64, 2, 1)]
+        )
+        x = images.reshape(-1, *images.shape[2:])
+        for features, size, stride in layers:
+            x = nn.relu(nn.Conv(features, (size, size), stride, padding="VALID")(x))
+        x = nn.relu(dense(self.hidden, SQRT2)(x.reshape(len(x), -1)))
+        return x.reshape(*images.shape[:2], -1)
+
+
+class MlpBody(nn.Module):
+    """Three layers with tanh over the joined slots."""
+
+    hidden: int
+    layers: int = 3
+
+    @nn.compact
+    def __call__(self, features: Array) -> Array:
+        """(batch, k, features) -> (batch, hidden)."""
+        x = features.reshape(len(features), -1)
+        for _ in range(self.layers):
+            x = nn.tanh(dense(self.hidden, SQRT2)(x))
+        return x
+
+
+class LstmBody(nn.Module):
+    """An embedding and one LSTM layer over the slots, oldest first; its last hidden state."""
+
+    hidden: int
+
+    @nn.compact
+    def __call__(self, features: Array) -> Array:
+        """(batch, k, features) -> (batch, hidden)."""
+        embedded = nn.Dense(self.hidden)(features)
+        cell = nn.OptimizedLSTMCell(self.hidden)
+        # Few slots are unrolled: a loop costs more than the small products inside it.
+        unroll = min(features.shape[1], 4)
+        return nn.RNN(cell, unroll=unroll)(embedded)[:, -1]
+
+
+class TransformerBody(nn.Module):
+    """Two causal layers over embedded slots with learned positions; the last token."""
+
+    hidden: int
+    layers: int = 2
+    heads: int = 4
+
+    @nn.compact
+    def __call__(self, features: Array) -> Array:
+        """(batch, k, features) -> (batch, hidden)."""
+        k = features.shape[1]
+        position = self.param("position", nn.initializers.normal(0.02), (k, self.hidden))
+        x = nn.Dense(self.hidden)(features) + position
+        for layer in range(self.layers):
+            # Only the last token is read, so the last layer asks for it alone.
+            last = layer == self.layers - 1
+            mask = None if last else jnp.tril(jnp.ones((k, k), bool))
+            keys = nn.LayerNorm()(x)
+            queries = keys[:, -1:] if last else keys
+            attended = nn.MultiHeadDotProductAttention(self.heads)(queries, keys, mask=mask)
+            x = (x[:, -1:] if last else x) + attended
+            wide = nn.relu(nn.Dense(2 * self.hidden)(nn.LayerNorm()(x)))
+            x = x + nn.Dense(self.hidden)(wide)
+        return nn.LayerNorm()(x[:, -1])
+
+
+BODIES = {"mlp": MlpBody, "cnn": MlpBody, "lstm": LstmBody, "transformer": TransformerBody}
+
+
+class ActorCritic(nn.Module):
+    """Policy outputs and a value for each stack."""
+
+    spec: Spec
+    net: str
+    n_outputs: int
+    """Network outputs of the policy, deviations excluded."""
+    n_deviations: int = 0
+    """Log-deviations, which do not depend on the stack, appended to the first outputs."""
+    critic: bool = True
+    shared: bool = False
+    hidden: int = 128
+
+    def setup(self) -> None:
+        """Builds the towers: actor, and critic unless it is shared or absent."""
+        convolve = self.net != "mlp"
+        self.actor_encoder = SlotEncoder(self.spec, convolve, self.hidden)
+        self.actor_body = BODIES[self.net](self.hidden)
+        self.policy = dense(self.n_outputs, 0.01)
+        if self.n_deviations:
+            self.log_std = self.param("log_std", nn.initializers.zeros, (self.n_deviations,))
+        if self.critic:
+            self.value = dense(1, 1.0)
+        if self.critic and not self.shared:
+            self.critic_encoder = SlotEncoder(self.spec, convolve, self.hidden)
+            self.critic_body = BODIES[self.net](self.hidden)
+
+    def __call__(self, slots: Any) -> tuple[Array, Array]:
+        """Slots of shape (batch, k, ...) -> policy outputs (batch, n) and values (batch,)."""
+        read = self.actor_body(self.actor_encoder(slots))
+        outputs = self._with_deviations(self.policy(read))
+        if not self.critic:
+            return outputs, jnp.zeros(len(outputs))
+        if not self.shared:
+            read = self.critic_body(self.critic_encoder(slots))
+        return outputs, self.value(read)[:, 0]
+
+    def act(self, slots: Any) -> Array:
+        """The policy outputs alone."""
+        return self._with_deviations(self.policy(self.actor_body(self.actor_encoder(slots))))
+
+    def _with_deviations(self, outputs: Array) -> Array:
+        if not self.n_deviations:
+            return outputs
+        log_std = jnp.broadcast_to(self.log_std, (len(outputs), self.n_deviations))
+        mean, rest = jnp.split(outputs, [self.n_deviations], axis=-1)
+        return jnp.concatenate([mean, log_std, rest], axis=-1)
+
+
+def dense(features: int, gain: float) -> nn.Dense:
+    """A linear layer with orthogonal weights of this gain."""
+    return nn.Dense(features, kernel_init=nn.initializers.orthogonal(gain))
+
+
+def check_net(net: str, spec: Spec) -> None:
+    """Raises if the network cannot read the observation."""
+    if net == "cnn" and not has_image(spec):
+        raise ValueError("net 'cnn' expects an image observation of three axes: use net 'mlp'")

@@ -1,0 +1,129 @@
+"""One policy update: PPO's clipped objective over minibatches, with or without a critic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+from adastack.deep.settings import PPOSettings
+
+Params = Any
+
+
+class Batch(NamedTuple):
+    """Steps to learn from, one per row."""
+
+    inputs: Any
+    """What the network is evaluated on."""
+    action: Any
+    """What was done."""
+    log_prob: Array
+    """How likely that was."""
+    advantage: Array
+    """How much better it was than expected."""
+    returns: Array
+    """What the critic should say."""
+
+
+class Evaluation(NamedTuple):
+    """What the network says about a batch."""
+
+    log_prob: Array
+    entropy: Array
+    memory_entropy: Array
+    value: Array
+
+
+Evaluate = Callable[[Params, Any, Any], Evaluation]
+"""(params, inputs, action) -> Evaluation; the two roads differ in this function alone."""
+
+
+class Rates(NamedTuple):
+    """The settings that change while a run goes on."""
+
+    learning_rate: Array
+    entropy: Array
+    memory_entropy: Array
+
+
+def rates_at(settings: PPOSettings, progress: Array) -> Rates:
+    """The rates at a fraction of the run."""
+    start, end = settings.learning_rate, settings.learning_rate_end
+    fall = jnp.maximum(0.0, 1.0 - progress / settings.entropy_until)
+    weight = fall if settings.anneal_entropy else jnp.ones_like(progress)
+    return Rates(
+        start + (end - start) * progress,
+        settings.entropy * weight,
+        settings.memory_entropy * weight,
+    )
+
+
+def loss(
+    params: Params, batch: Batch, rates: Rates, evaluate: Evaluate, settings: PPOSettings
+) -> Array:
+    """The clipped objective, the value loss and the entropies, as one number to make small."""
+    said = evaluate(params, batch.inputs, batch.action)
+    advantage = batch.advantage
+    if settings.normalize_advantage and len(advantage) > 1:
+        deviation = jnp.std(advantage, ddof=1)
+        advantage = (advantage - advantage.mean()) / (deviation + 1e-8)
+    ratio = jnp.exp(said.log_prob - batch.log_prob)
+    clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
+    total = -jnp.minimum(ratio * advantage, clipped * advantage).mean()
+    if settings.critic:
+        total += settings.value_coef * jnp.mean((batch.returns - said.value) ** 2)
+    total -= rates.entropy * said.entropy.mean()
+    return total - rates.memory_entropy * said.memory_entropy.mean()
+
+
+def optimiser(settings: PPOSettings) -> optax.GradientTransformation:
+    """Adam; its step size is applied in `descend`, where it may change."""
+    return optax.scale_by_adam(eps=settings.adam_eps)
+
+
+def descend(
+    params: Params, moments: Any, gradient: Params, rate: Array, settings: PPOSettings
+) -> tuple[Params, Any]:
+    """One step of Adam along a gradient that is shortened if it is too long."""
+    # Sums over the first axis first: a plain sum of all entries is not vectorised on a CPU.
+    squares = [jnp.sum(jnp.sum(leaf**2, axis=0)) for leaf in jax.tree.leaves(gradient)]
+    shrink = jnp.minimum(1.0, settings.max_grad_norm / (jnp.sqrt(sum(squares)) + 1e-6))
+    gradient = jax.tree.map(lambda leaf: leaf * shrink, gradient)
+    steps, moments = optimiser(settings).update(gradient, moments)
+    return jax.tree.map(lambda leaf, step: leaf - rate * step, params, steps), moments
+
+
+def update(
+    params: Params,
+    moments: Any,
+    batch: Batch,
+    key: Array,
+    rates: Rates,
+    evaluate: Evaluate,
+    settings: PPOSettings,
+) -> tuple[Params, Any, Array]:
+    """All epochs over the minibatches; returns parameters, moments and the mean loss."""
+    rows = _minibatch_rows(key, settings)
+
+    def step(carry: tuple[Params, Any], row: Array) -> tuple[tuple[Params, Any], Array]:
+        params, moments = carry
+        part = jax.tree.map(lambda leaf: leaf[row], batch) if settings.n_minibatches > 1 else batch
+        value, gradient = jax.value_and_grad(loss)(params, part, rates, evaluate, settings)
+        return descend(params, moments, gradient, rates.learning_rate, settings), value
+
+    (params, moments), losses = jax.lax.scan(step, (params, moments), rows)
+    return params, moments, losses.mean()
+
+
+def _minibatch_rows(key: Array, settings: PPOSettings) -> Array:
+    """(minibatches of all epochs, batch size): a fresh shuffle for each epoch."""
+    n, epochs = settings.steps_per_update, settings.n_epochs
+    if settings.n_minibatches == 1:
+        return jnp.zeros((epochs, 0), jnp.int32)
+    order = jnp.argsort(jax.random.bits(key, (epochs, n)), axis=1)
+    return order.reshape(epochs * settings.n_minibatches, settings.batch_size)
