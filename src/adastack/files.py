@@ -83,7 +83,7 @@ def read_arrays(path: str | Path, checksum: str | None = None) -> dict[str, NDAr
 
 
 def _plain(value: Any) -> Any:
-    """numpy's numbers and arrays as JSON knows them."""
+    """Numbers and arrays of numpy as JSON knows them."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, Path):

@@ -32,6 +32,8 @@ class Rule:
     """(memory_action, filled, stack_size) -> slot, where ``filled`` counts non-empty slots."""
     actions: Callable[[int], int]
     """stack_size -> number of memory actions."""
+    passive: bool = False
+    """Whether there is nothing to choose, whatever the stack size."""
 
     def table(self, stack_size: int) -> NDArray[np.intp]:
         """Tabulates the rule: ``table[memory_action, filled]`` is the slot to give up.
@@ -83,7 +85,7 @@ def register_rule(name: str, *, actions: int | Callable[[int], int]) -> Callable
 
     def decorate(evict: Evict) -> Evict:
         count = actions if callable(actions) else lambda stack_size: actions
-        _RULES[name] = Rule(name, evict, count)
+        _RULES[name] = Rule(name, evict, count, passive=actions == 1)
         return evict
 
     return decorate

@@ -1,0 +1,6 @@
+"""Memory for any Gymnasium environment; `adastack.wrappers.vector` has the vector twins."""
+
+from adastack.wrappers.metrics import RecordMemory
+from adastack.wrappers.single import AdaptiveStack, FrameStack, MemoryStack, PushSkipStack
+
+__all__ = ["AdaptiveStack", "FrameStack", "MemoryStack", "PushSkipStack", "RecordMemory"]

@@ -1,0 +1,250 @@
+"""One action space for two choices: what to do, and which slot to give up.
+
+A form joins an environment's action space with a number of memory actions and takes joint actions
+apart again, one at a time (`split`) or for a whole vector environment (`split_batch`).
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from gymnasium import Space
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete, Tuple
+from numpy.typing import NDArray
+
+ACTION_FORMS = ("factored", "flat", "scores")
+
+
+class ActionForm(ABC):
+    """How a joint action is written."""
+
+    space: Space[Any]
+    """The joint action space of one environment."""
+
+    def __init__(self, env_space: Space[Any], n_memory: int) -> None:
+        self.env_space = env_space
+        self.n_memory = n_memory
+
+    @abstractmethod
+    def split(self, action: Any) -> tuple[Any, int]:
+        """A joint action as (environment action, memory action).
+
+        Raises:
+            ValueError: If the memory action is out of range.
+        """
+
+    @abstractmethod
+    def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
+        """The joint actions of a vector environment as (environment actions, memory actions)."""
+
+    @abstractmethod
+    def join(self, env_action: Any, memory_action: int) -> Any:
+        """The joint action for an environment action and a memory action."""
+
+    def _checked(self, memory_action: Any) -> int:
+        try:
+            index = operator.index(memory_action)
+        except TypeError:
+            raise TypeError(
+                f"memory action must be an integer, actual: {memory_action!r}"
+            ) from None
+        if not 0 <= index < self.n_memory:
+            raise ValueError(f"memory action must be in 0..{self.n_memory - 1}, actual: {index}")
+        return index
+
+
+class Unchanged(ActionForm):
+    """No memory action: the rule leaves nothing to choose."""
+
+    def __init__(self, env_space: Space[Any]) -> None:
+        super().__init__(env_space, 1)
+        self.space = env_space
+
+    def split(self, action: Any) -> tuple[Any, int]:
+        """The action itself, and memory action 0."""
+        return action, 0
+
+    def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
+        """The actions themselves, and memory actions 0."""
+        count = len(actions[0] if isinstance(actions, tuple) else _first_array(actions))
+        return actions, np.zeros(count, np.intp)
+
+    def join(self, env_action: Any, memory_action: int) -> Any:
+        """The environment action."""
+        return env_action
+
+
+class FactoredDiscrete(ActionForm):
+    """``Discrete(n)`` -> ``MultiDiscrete([n, k])``."""
+
+    def __init__(self, env_space: Discrete, n_memory: int) -> None:
+        super().__init__(env_space, n_memory)
+        self.space = MultiDiscrete([int(env_space.n), n_memory], start=[int(env_space.start), 0])
+
+    def split(self, action: Any) -> tuple[Any, int]:
+        """The first entry and the second, as Python integers, which environments check fastest."""
+        env_action, memory_action = action.tolist() if isinstance(action, np.ndarray) else action
+        return env_action, self._checked(memory_action)
+
+    def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
+        """The first column and the second."""
+        actions = np.asarray(actions)
+        return actions[:, 0], actions[:, 1]
+
+    def join(self, env_action: Any, memory_action: int) -> Any:
+        """An array of two."""
+        return np.array([env_action, memory_action], dtype=np.int64)
+
+
+class FactoredVector(ActionForm):
+    """``MultiDiscrete`` and ``MultiBinary`` -> ``MultiDiscrete`` with one more entry."""
+
+    def __init__(self, env_space: MultiDiscrete | MultiBinary, n_memory: int) -> None:
+        super().__init__(env_space, n_memory)
+        if isinstance(env_space, MultiDiscrete):
+            nvec, start = env_space.nvec, env_space.start
+        else:
+            nvec, start = np.full(env_space.shape, 2), np.zeros(env_space.shape, np.int64)
+        self._shape, self._dtype = env_space.shape, env_space.dtype
+        self.space = MultiDiscrete(
+            np.append(nvec.ravel(), n_memory), start=np.append(start.ravel(), 0)
+        )
+
+    def split(self, action: Any) -> tuple[Any, int]:
+        """All entries but the last, in the environment's shape, and the last."""
+        action = np.asarray(action)
+        return action[:-1].reshape(self._shape).astype(self._dtype), self._checked(action[-1])
+
+    def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
+        """All columns but the last, in the environment's shape, and the last."""
+        actions = np.asarray(actions)
+        env_actions = actions[:, :-1].reshape(-1, *self._shape).astype(self._dtype)
+        return env_actions, actions[:, -1]
+
+    def join(self, env_action: Any, memory_action: int) -> Any:
+        """One array with the memory action at its end."""
+        return np.append(np.ravel(env_action), memory_action).astype(np.int64)
+
+
+class FactoredPair(ActionForm):
+    """Any other space -> ``Tuple(space, Discrete(k))``."""
+
+    def __init__(self, env_space: Space[Any], n_memory: int) -> None:
+        super().__init__(env_space, n_memory)
+        self.space = Tuple((env_space, Discrete(n_memory)))
+
+    def split(self, action: Any) -> tuple[Any, int]:
+        """The two parts of the pair."""
+        env_action, memory_action = action
+        return env_action, self._checked(memory_action)
+
+    def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
+        """The two parts of the pair, each a batch."""
+        env_actions, memory_actions = actions
+        return env_actions, np.asarray(memory_actions)
+
+    def join(self, env_action: Any, memory_action: int) -> Any:
+        """A pair."""
+        return env_action, np.int64(memory_action)
+
+
+class Flat(ActionForm):
+    """``Discrete(n)`` -> ``Discrete(n * k)``, index = memory_action * n + env_action."""
+
+    def __init__(self, env_space: Discrete, n_memory: int) -> None:
+        super().__init__(env_space, n_memory)
+        self._n, self._start = int(env_space.n), int(env_space.start)
+        self.space = Discrete(self._n * n_memory)
+
+    def split(self, action: Any) -> tuple[Any, int]:
+        """Remainder and quotient of the index."""
+        memory_action, env_action = divmod(operator.index(action), self._n)
+        if not 0 <= memory_action < self.n_memory:
+            raise ValueError(
+                f"flat action must be in 0..{self._n * self.n_memory - 1}, actual: {action}"
+            )
+        return env_action + self._start, memory_action
+
+    def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
+        """Remainders and quotients of the indices."""
+        memory_actions, env_actions = np.divmod(np.asarray(actions), self._n)
+        return env_actions + self._start, memory_actions
+
+    def join(self, env_action: Any, memory_action: int) -> Any:
+        """The index."""
+        return np.int64(memory_action * self._n + env_action - self._start)
+
+
+class Scores(ActionForm):
+    """``Box`` -> a flat ``Box`` with k more numbers; the largest names the memory action."""
+
+    def __init__(self, env_space: Box, n_memory: int) -> None:
+        super().__init__(env_space, n_memory)
+        self._size = int(np.prod(env_space.shape))
+        self._shape = env_space.shape
+        scores = np.ones(n_memory, env_space.dtype)
+        self.space = Box(
+            np.concatenate([env_space.low.ravel(), -scores]),
+            np.concatenate([env_space.high.ravel(), scores]),
+            dtype=env_space.dtype.type,
+        )
+
+    def split(self, action: Any) -> tuple[Any, int]:
+        """The environment's numbers, and the place of the largest score."""
+        env_actions, memory_actions = self.split_batch(np.asarray(action)[None])
+        return env_actions[0], int(memory_actions[0])
+
+    def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
+        """The environment's numbers, and the places of the largest scores."""
+        actions = np.asarray(actions)
+        if actions.shape[1:] != self.space.shape:
+            raise ValueError(
+                f"action must have shape {self.space.shape}, actual: {actions.shape[1:]}"
+            )
+        scores = actions[:, self._size :]
+        if np.isnan(scores).any():
+            raise ValueError(f"memory scores must be numbers, actual: {scores[0].tolist()}")
+        return actions[:, : self._size].reshape(-1, *self._shape), scores.argmax(axis=1)
+
+    def join(self, env_action: Any, memory_action: int) -> Any:
+        """The numbers with a score of 1 for the memory action and -1 for the others."""
+        scores = np.where(np.arange(self.n_memory) == memory_action, 1, -1)
+        return np.concatenate([np.ravel(env_action), scores]).astype(self.space.dtype)
+
+
+def action_form(form: str, env_space: Space[Any], n_memory: int) -> ActionForm:
+    """Makes the named form for an action space.
+
+    Args:
+        form: ``"factored"`` (any space), ``"flat"`` (Discrete) or ``"scores"`` (Box).
+        env_space: The environment's action space.
+        n_memory: The number of memory actions.
+
+    Raises:
+        ValueError: If the form is unknown or does not fit the space.
+    """
+    if form == "factored":
+        if isinstance(env_space, Discrete):
+            return FactoredDiscrete(env_space, n_memory)
+        if isinstance(env_space, MultiDiscrete | MultiBinary):
+            return FactoredVector(env_space, n_memory)
+        return FactoredPair(env_space, n_memory)
+    if form == "flat" and isinstance(env_space, Discrete):
+        return Flat(env_space, n_memory)
+    if form == "scores" and isinstance(env_space, Box):
+        return Scores(env_space, n_memory)
+    if form in ACTION_FORMS:
+        needed = "Discrete" if form == "flat" else "Box"
+        raise ValueError(
+            f"action_form {form!r} expects a {needed} action space, actual: {env_space}; "
+            f"'factored' takes any"
+        )
+    raise ValueError(f"action_form must be one of {ACTION_FORMS}, actual: {form!r}")
+
+
+def _first_array(actions: Any) -> Any:
+    """Some array in a batch of actions, to count them by."""
+    return _first_array(next(iter(actions.values()))) if isinstance(actions, dict) else actions

@@ -1,0 +1,372 @@
+"""What an agent remembers, counted: returns, successes, memory regrets, evictions.
+
+An environment says in its info what matters: ``shown``, a label of what the current observation
+shows, and ``cue``, the labels that must be remembered now (-1 for none). It may say
+``attempt_over`` and ``success`` where they differ from the end of an episode. Environments that say
+nothing of cues have no regrets (NaN).
+
+For a step that begins with the cue c in need, with *memory* all slots but the current observation:
+
+- memory regret: c is not in memory;
+- active regret: the current observation shows c, which memory lacks, and it is not kept;
+- passive regret: c is in memory and is given up.
+
+The last two are not counted on a step that ends an attempt: nothing has to be kept then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, SupportsFloat
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from numpy.typing import NDArray
+
+from adastack.memory import Stack
+
+Mask = NDArray[np.bool_]
+
+NOTHING = -2
+"""The label of an empty slot; no cue has it."""
+
+COUNTED = ("reward", "attempts", "successes", "memory_regret", "active_regret", "passive_regret")
+
+
+@dataclass(frozen=True)
+class Regrets:
+    """Which environments regret what, on one step."""
+
+    memory: Mask
+    active: Mask
+    passive: Mask
+
+
+def regrets(
+    labels: NDArray[np.integer],
+    slots: NDArray[np.integer],
+    cues: NDArray[np.integer],
+    over: Mask,
+) -> Regrets:
+    """The regrets of one step, for a batch.
+
+    Several cues are a multiset: a label that is needed twice must be held twice.
+
+    Args:
+        labels: (batch, k): the label in each slot before the step.
+        slots: (batch,): the slot that was given up.
+        cues: (batch, cues): the labels needed before the step; -1 for none.
+        over: (batch,): whether the step ended an attempt.
+    """
+    needed = (cues[:, :, None] == cues[:, None, :]).sum(axis=2)
+    held = (labels[:, :-1, None] == cues[:, None, :]).sum(axis=1)
+    seen = labels[:, -1:] == cues
+    given_up = np.take_along_axis(labels, slots[:, None], axis=1) == cues
+    kept = held + seen - given_up
+    real = cues >= 0
+    lacking = real & (held < needed)
+    missing = lacking.any(axis=1)
+    lost = (real & (kept < needed)).any(axis=1)
+    active = (lacking & seen & (kept <= held)).any(axis=1)
+    return Regrets(missing, active & ~over, ~missing & lost & ~over)
+
+
+@dataclass
+class _Sums:
+    """Sums over the steps of a window or of an attempt, for a batch."""
+
+    batch: int
+    stack_size: int
+    steps: NDArray[np.int64] = field(init=False)
+    counted: dict[str, NDArray[np.float64]] = field(init=False)
+    discounted: NDArray[np.float64] = field(init=False)
+    evictions: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.clear(np.ones(self.batch, np.bool_), first=True)
+
+    def clear(self, mask: Mask, first: bool = False) -> None:
+        if first:
+            self.steps = np.zeros(self.batch, np.int64)
+            self.counted = {name: np.zeros(self.batch) for name in COUNTED}
+            self.discounted = np.zeros(self.batch)
+            self.evictions = np.zeros((self.batch, self.stack_size), np.int64)
+            return
+        for array in (self.steps, self.discounted, self.evictions, *self.counted.values()):
+            array[mask] = 0
+
+    def add(
+        self, values: dict[str, NDArray[Any]], slots: NDArray[np.integer], gamma: float, live: Mask
+    ) -> None:
+        for name, value in values.items():
+            self.counted[name] += np.where(live, value, 0)
+        self.discounted += np.where(live, gamma**self.steps * values["reward"], 0)
+        self.evictions[np.flatnonzero(live), slots[live]] += 1
+        self.steps += live
+
+
+class MemoryMeter:
+    """Counts for a batch of environments; the wrappers feed it.
+
+    Args:
+        batch: The number of environments.
+        stack_size: The number of slots, k.
+        interval: Steps of each environment in one window.
+        gamma: The discount of an attempt's return.
+        optimal_value: The optimal discounted value of an attempt, for its reward regret.
+        optimal_rate: The optimal reward per step, for a window's reward regret.
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        stack_size: int,
+        *,
+        interval: int = 100,
+        gamma: float = 0.99,
+        optimal_value: float | None = None,
+        optimal_rate: float | None = None,
+    ) -> None:
+        if interval < 1:
+            raise ValueError(f"interval must be at least 1, actual: {interval}")
+        self.batch = batch
+        self.interval = interval
+        self.gamma = gamma
+        self.optimal_value = np.nan if optimal_value is None else optimal_value
+        self.optimal_rate = np.nan if optimal_rate is None else optimal_rate
+        self.windows: list[dict[str, Any]] = []
+        self.episodes: list[dict[str, Any]] = []
+        self._labels = Stack("adaptive", stack_size, batch, [((), np.int64)])
+        self._cues: NDArray[np.int64] | None = None
+        self._window = _Sums(batch, stack_size)
+        self._attempt = _Sums(batch, stack_size)
+        self._rounds = 0
+
+    def reset(self, infos: dict[str, Any], mask: Mask | None = None) -> None:
+        """Begins new episodes in the environments of the mask."""
+        everywhere = np.ones(self.batch, np.bool_) if mask is None else mask
+        shown, cues = _labels(infos, self.batch)
+        self._labels.reset([shown], [np.array(NOTHING)], everywhere)
+        if cues is None or self._cues is None:
+            self._cues = cues
+        else:
+            self._cues = np.where(everywhere[:, None], cues, self._cues)
+        self._attempt.clear(everywhere)
+
+    def step(
+        self,
+        rewards: NDArray[np.floating],
+        slots: NDArray[np.integer],
+        over: Mask,
+        success: Mask,
+        infos: dict[str, Any],
+        live: Mask,
+    ) -> list[tuple[int, dict[str, Any]]]:
+        """Counts one step of the live environments; returns the attempts that ended.
+
+        Args:
+            rewards: (batch,): the rewards.
+            slots: (batch,): the slots that were given up.
+            over: (batch,): whether an attempt ended.
+            success: (batch,): whether it ended well.
+            infos: The infos that belong to the next observations.
+            live: (batch,): whether this was a step at all, rather than a reset.
+        """
+        slots = np.where(live, slots, 0)
+        values: dict[str, NDArray[Any]] = {
+            "reward": np.asarray(rewards, np.float64),
+            "attempts": over.astype(np.float64),
+            "successes": (over & success).astype(np.float64),
+        }
+        values |= self._regrets(slots, over)
+        for sums in (self._window, self._attempt):
+            sums.add(values, slots, self.gamma, live)
+        ended = [(int(i), self._summary(int(i))) for i in np.flatnonzero(over & live)]
+        self.episodes += [summary for _, summary in ended]
+        self._attempt.clear(over & live)
+        shown, self._cues = _labels(infos, self.batch)
+        self._labels.push(slots, [shown])
+        self._rounds += 1
+        if self._rounds % self.interval == 0:
+            self._close_window()
+        return ended
+
+    def _regrets(self, slots: NDArray[np.integer], over: Mask) -> dict[str, NDArray[Any]]:
+        if self._cues is None:
+            unknown = np.full(self.batch, np.nan)
+            return dict.fromkeys(("memory_regret", "active_regret", "passive_regret"), unknown)
+        found = regrets(self._labels.columns[0], slots, self._cues, over)
+        return {
+            "memory_regret": found.memory,
+            "active_regret": found.active,
+            "passive_regret": found.passive,
+        }
+
+    def _summary(self, index: int) -> dict[str, Any]:
+        """One attempt of one environment."""
+        sums = self._attempt
+        value = float(sums.discounted[index])
+        return {
+            "step": (self._rounds + 1) * self.batch,
+            "environment": index,
+            "length": int(sums.steps[index]),
+            "return": float(sums.counted["reward"][index]),
+            "discounted_return": value,
+            "success": bool(sums.counted["successes"][index]),
+            "memory_regret": float(sums.counted["memory_regret"][index] / sums.steps[index]),
+            "active_regret": float(sums.counted["active_regret"][index]),
+            "passive_regret": float(sums.counted["passive_regret"][index]),
+            "reward_regret": self.optimal_value - value,
+            "evictions": sums.evictions[index].tolist(),
+        }
+
+    def _close_window(self) -> None:
+        """Appends the totals of the last ``interval`` steps of every environment."""
+        sums = self._window
+        steps = int(sums.steps.sum())
+        total = {name: float(values.sum()) for name, values in sums.counted.items()}
+        self.windows.append(
+            {
+                "step": self._rounds * self.batch,
+                "steps": steps,
+                **total,
+                "memory_regret": total["memory_regret"] / max(steps, 1),
+                "reward_regret": self.optimal_rate * steps - total["reward"],
+                "evictions": sums.evictions.sum(axis=0).tolist(),
+                "mean_age": _mean_age(self._labels.ages),
+            }
+        )
+        sums.clear(np.ones(self.batch, np.bool_))
+
+
+class RecordMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Records returns, successes, regrets and evictions of an environment with a memory.
+
+    ``windows`` has a row every ``interval`` steps, ``episodes`` one for each attempt; the step that
+    ends an attempt carries its row in ``info["memory"]``.
+
+    Args:
+        env: An environment inside a memory wrapper.
+        interval: Steps in one window.
+        gamma: The discount of an attempt's return.
+        optimal_value: The optimal discounted value of an attempt, for its reward regret.
+        optimal_rate: The optimal reward per step, for a window's reward regret.
+
+    Example:
+        >>> import gymnasium as gym, adastack
+        >>> from adastack.wrappers import AdaptiveStack, RecordMemory
+        >>> env = AdaptiveStack(gym.make("adastack/PassiveTMaze-v0", length=3), stack_size=2)
+        >>> env = RecordMemory(env)
+        >>> _ = env.reset(seed=0)
+        >>> for action in ([0, 0], [0, 1], [0, 1]):  # keep the cue, walk, go up
+        ...     *_, info = env.step(action)
+        >>> info["memory"]["passive_regret"], info["memory"]["length"]
+        (0.0, 3)
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        *,
+        interval: int = 100,
+        gamma: float = 0.99,
+        optimal_value: float | None = None,
+        optimal_rate: float | None = None,
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self,
+            interval=interval,
+            gamma=gamma,
+            optimal_value=optimal_value,
+            optimal_rate=optimal_rate,
+        )
+        gym.Wrapper.__init__(self, env)
+        self.meter = MemoryMeter(
+            1,
+            memory_size(env),
+            interval=interval,
+            gamma=gamma,
+            optimal_value=optimal_value,
+            optimal_rate=optimal_rate,
+        )
+
+    @property
+    def windows(self) -> list[dict[str, Any]]:
+        """One row every ``interval`` steps."""
+        return self.meter.windows
+
+    @property
+    def episodes(self) -> list[dict[str, Any]]:
+        """One row for each attempt."""
+        return self.meter.episodes
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Resets the environment; an unfinished attempt is not counted."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.meter.reset(_batched(info))
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Steps the environment and counts."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        infos = _batched(info)
+        done = np.array([terminated or truncated])
+        over, success = outcome(infos, done)
+        slots = np.array([info["evicted_slot"]])
+        live = np.ones(1, np.bool_)
+        for _, summary in self.meter.step(
+            np.array([float(reward)]), slots, over, success, infos, live
+        ):
+            info["memory"] = summary
+        return observation, reward, terminated, truncated, info
+
+
+def memory_size(env: Any) -> int:
+    """The stack size of the memory wrapper in an environment.
+
+    Raises:
+        ValueError: If it has none.
+    """
+    inner = env
+    while inner is not None:
+        if hasattr(inner, "stack_size") and hasattr(inner, "rule"):
+            return int(inner.stack_size)
+        inner = getattr(inner, "env", None)
+    raise ValueError(
+        f"RecordMemory expects an environment inside a memory wrapper such as AdaptiveStack, "
+        f"actual: {env}"
+    )
+
+
+def outcome(infos: dict[str, Any], done: Mask) -> tuple[Mask, Mask]:
+    """Whether attempts ended, and well, by the infos or by the end of the episode."""
+    over = done | np.asarray(infos.get("attempt_over", False), np.bool_)
+    success = infos.get("success", infos.get("is_success", np.zeros(len(done))))
+    return over, np.asarray(success, np.bool_)
+
+
+def _batched(info: dict[str, Any]) -> dict[str, Any]:
+    """The entries of one info that the meter reads, as a batch of one."""
+    names = ("shown", "cue", "attempt_over", "success", "is_success")
+    return {name: np.asarray(info[name])[None] for name in names if name in info}
+
+
+def _labels(
+    infos: dict[str, Any], batch: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """What the observations show and what is needed; None where the environment says nothing."""
+    if "cue" not in infos or "shown" not in infos:
+        return np.full(batch, NOTHING, np.int64), None
+    return (
+        np.asarray(infos["shown"], np.int64),
+        np.asarray(infos["cue"], np.int64).reshape(batch, -1),
+    )
+
+
+def _mean_age(ages: NDArray[np.int64]) -> float:
+    """The mean age of what is held beside the current observation; NaN if nothing is."""
+    memory = ages[:, :-1]
+    return float(memory[memory >= 0].mean()) if (memory >= 0).any() else float("nan")

@@ -1,0 +1,232 @@
+"""Memory for one Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsFloat
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from numpy.typing import NDArray
+
+from adastack.memory import Rule, check_stack_size, get_rule
+from adastack.wrappers.actions import ActionForm, Unchanged, action_form
+from adastack.wrappers.observations import padding_for, stacked_space
+from adastack.wrappers.slots import make_slots
+
+
+class _StackWrapper(gym.Wrapper[Any, Any, Any, Any]):
+    """What all memories of one environment share; subclasses choose rule and action form."""
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        stack_size: int,
+        rule: Rule,
+        padding_type: Any,
+        form: ActionForm,
+    ) -> None:
+        gym.Wrapper.__init__(self, env)
+        refuse_second_memory(env)
+        self.stack_size = int(stack_size)
+        self.rule = rule
+        self.padding_type = padding_type
+        self.action_form = form
+        self.action_space = form.space
+        self.observation_space = stacked_space(env.observation_space, stack_size, padding_type)
+        self._table: list[list[int]] = rule.table(stack_size).tolist()
+        self._padding = padding_for(env.observation_space, padding_type)
+        self._slots = make_slots(env.observation_space, self.stack_size)
+        self._births: list[int] = []
+        self._clock = 0
+        self._filled = 0
+        self._evicted = -1
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Resets the environment and forgets everything but its first observation."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        padding = observation if self._padding is None else self._padding
+        stacked = self._slots.reset(padding, observation)
+        self._births = [0] * self.stack_size
+        self._clock, self._filled, self._evicted = 0, 1, -1
+        info["evicted_slot"], info["slot_ages"] = -1, self.slot_ages
+        return stacked, info
+
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Steps the environment, gives up a slot and takes in the next observation.
+
+        Raises:
+            ValueError: If the memory action is out of range; nothing has happened then.
+        """
+        env_action, memory_action = self.action_form.split(action)
+        observation, reward, terminated, truncated, info = self.env.step(env_action)
+        slot = self._table[memory_action][self._filled]
+        stacked = self._slots.push(slot, observation)
+        self._clock += 1
+        del self._births[slot]
+        self._births.append(self._clock)
+        if slot < self.stack_size - self._filled:
+            self._filled += 1
+        self._evicted = slot
+        info["evicted_slot"], info["slot_ages"] = slot, self.slot_ages
+        return stacked, reward, terminated, truncated, info
+
+    def render(self) -> Any:
+        """The environment's picture, with the memory beside it where the environment can."""
+        draw = getattr(self.env.unwrapped, "render_with_memory", None)
+        if draw is None or not self._births:
+            return self.env.render()
+        return draw(self._slots.read(), self.slot_ages, self._evicted)
+
+    @property
+    def slot_ages(self) -> NDArray[np.int64]:
+        """Steps since each slot's observation came; -1 while the slot is empty."""
+        clock = self._clock
+        ages = [clock - birth for birth in self._births]
+        # Empty slots always stand at the old end.
+        for slot in range(self.stack_size - self._filled):
+            ages[slot] = -1
+        return np.array(ages)
+
+
+class MemoryStack(_StackWrapper, RecordConstructorArgs):
+    """Gives an environment a stack of k observations under any registered memory rule.
+
+    Args:
+        env: The environment.
+        stack_size: The number of slots, k.
+        rule: The name of a rule in `adastack.memory.RULES`.
+        padding_type: What empty slots show: ``"reset"`` (the first observation), ``"zero"``,
+            ``"empty"`` (a symbol of its own for Discrete, zeros elsewhere) or an element of the
+            observation space.
+        action_form: How the joint action is written: ``"factored"``, ``"flat"`` or ``"scores"``. A
+            rule that leaves nothing to choose leaves the action space as it is.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        stack_size: int,
+        *,
+        rule: str = "adaptive",
+        padding_type: Any = "reset",
+        action_form: str = "factored",
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self,
+            stack_size=stack_size,
+            rule=rule,
+            padding_type=padding_type,
+            action_form=action_form,
+        )
+        found, form = rule_and_form(rule, stack_size, env.action_space, action_form)
+        _StackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+
+
+class AdaptiveStack(_StackWrapper, RecordConstructorArgs):
+    """Gives the agent a stack of k observations and the choice of which slot to give up.
+
+    At each step the agent sends, beside its action, the slot (0 the oldest, k-1 the current
+    observation) that makes room for the next observation.
+
+    Args:
+        env: The environment.
+        stack_size: The number of slots, k.
+        padding_type: What empty slots show: ``"reset"`` (the first observation), ``"zero"``,
+            ``"empty"`` (a symbol of its own for Discrete, zeros elsewhere) or an element of the
+            observation space.
+        action_form: How the joint action is written. ``"factored"``: one more entry, or a pair.
+            ``"flat"``: Discrete(n * k), index = memory_action * n + env_action. ``"scores"``: for
+            Box, k more numbers of which the largest names the slot.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from adastack.wrappers import AdaptiveStack
+        >>> env = AdaptiveStack(gym.make("CartPole-v1"), stack_size=3, padding_type="zero")
+        >>> env.action_space
+        MultiDiscrete([2 3])
+        >>> _ = env.reset(seed=0)
+        >>> observation, *_, info = env.step([1, 0])  # push right, give up slot 0
+        >>> observation.shape, info["slot_ages"]
+        ((3, 4), array([-1,  1,  0]))
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        stack_size: int,
+        *,
+        padding_type: Any = "reset",
+        action_form: str = "factored",
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self, stack_size=stack_size, padding_type=padding_type, action_form=action_form
+        )
+        found, form = rule_and_form("adaptive", stack_size, env.action_space, action_form)
+        _StackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+
+
+class FrameStack(_StackWrapper, RecordConstructorArgs):
+    """Stacks the last k observations: the memory that always gives up the oldest slot.
+
+    Args:
+        env: The environment.
+        stack_size: The number of slots, k.
+        padding_type: As in `AdaptiveStack`.
+    """
+
+    def __init__(
+        self, env: gym.Env[Any, Any], stack_size: int, *, padding_type: Any = "reset"
+    ) -> None:
+        RecordConstructorArgs.__init__(self, stack_size=stack_size, padding_type=padding_type)
+        found, form = rule_and_form("frame", stack_size, env.action_space)
+        _StackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+
+
+class PushSkipStack(_StackWrapper, RecordConstructorArgs):
+    """Demir's memory: push gives up the oldest slot, skip the newest once the stack is full.
+
+    Args:
+        env: The environment.
+        stack_size: The number of slots, k.
+        padding_type: As in `AdaptiveStack`.
+        action_form: As in `AdaptiveStack`, with the memory actions 0 (push) and 1 (skip).
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        stack_size: int,
+        *,
+        padding_type: Any = "reset",
+        action_form: str = "factored",
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self, stack_size=stack_size, padding_type=padding_type, action_form=action_form
+        )
+        found, form = rule_and_form("push_skip", stack_size, env.action_space, action_form)
+        _StackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+
+
+def rule_and_form(
+    name: str, stack_size: int, env_space: gym.Space[Any], form: str = "factored"
+) -> tuple[Rule, ActionForm]:
+    """The rule of that name and the form its joint actions take."""
+    check_stack_size(stack_size)
+    rule = get_rule(name)
+    if rule.passive:
+        return rule, Unchanged(env_space)
+    return rule, action_form(form, env_space, rule.actions(stack_size))
+
+
+def refuse_second_memory(env: Any) -> None:
+    """Raises if the environment has a memory already."""
+    while env is not None:
+        if hasattr(env, "stack_size") and hasattr(env, "rule"):
+            raise ValueError(
+                f"expected an environment without a memory, actual: {env} has one already "
+                f"({env.rule.name}, stack_size {env.stack_size}); wrap it once"
+            )
+        env = getattr(env, "env", None)

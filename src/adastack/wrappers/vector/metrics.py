@@ -1,0 +1,105 @@
+"""RecordMemory for vector environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+
+from adastack.wrappers.metrics import MemoryMeter, memory_size, outcome
+from adastack.wrappers.vector.stack import autoreset_mode
+
+
+class RecordMemory(VectorWrapper[Any, Any, Any, Any, Any], RecordConstructorArgs):
+    """The vector twin of `adastack.wrappers.RecordMemory`, with the same arguments.
+
+    A window is ``interval`` steps of every environment; its row sums over environments. Finished
+    attempts are in ``infos["memory"]``, one dictionary for each environment, with their mask in
+    ``infos["_memory"]``.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        *,
+        interval: int = 100,
+        gamma: float = 0.99,
+        optimal_value: float | None = None,
+        optimal_rate: float | None = None,
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self,
+            interval=interval,
+            gamma=gamma,
+            optimal_value=optimal_value,
+            optimal_rate=optimal_rate,
+        )
+        super().__init__(env)
+        self.autoreset_mode = autoreset_mode(env)
+        self.meter = MemoryMeter(
+            self.num_envs,
+            memory_size(env),
+            interval=interval,
+            gamma=gamma,
+            optimal_value=optimal_value,
+            optimal_rate=optimal_rate,
+        )
+
+    @property
+    def windows(self) -> list[dict[str, Any]]:
+        """One row every ``interval`` steps of every environment."""
+        return self.meter.windows
+
+    @property
+    def episodes(self) -> list[dict[str, Any]]:
+        """One row for each attempt."""
+        return self.meter.episodes
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Resets the environments; unfinished attempts are not counted."""
+        mask = None if options is None else options.get("reset_mask")
+        observations, infos = self.env.reset(seed=seed, options=options)
+        self.meter.reset(infos, mask)
+        return observations, infos
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Steps the environments and counts."""
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        done = terminated | truncated
+        # A reset gives up no slot, which is how a reset step (NEXT_STEP) is told from a real one.
+        slots, resetting = infos["evicted_slot"], infos["evicted_slot"] < 0
+        outcomes = infos
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and done.any():
+            outcomes = {
+                name: _merged(done, final, infos.get(name))
+                for name, final in infos["final_info"].items()
+                if not name.startswith("_")
+            }
+            slots = outcomes["evicted_slot"]
+            resetting = np.zeros_like(done)
+        over, success = outcome(outcomes, done)
+        ended = self.meter.step(rewards, slots, over, success, infos, live=~resetting)
+        self._begin(resetting, done, infos)
+        if ended:
+            rows = np.full(self.num_envs, None, dtype=object)
+            for index, summary in ended:
+                rows[index] = summary
+            infos["memory"], infos["_memory"] = rows, np.array([row is not None for row in rows])
+        return observations, rewards, terminated, truncated, infos
+
+    def _begin(self, resetting: Any, done: Any, infos: dict[str, Any]) -> None:
+        """Begins the episodes whose first observation has just come."""
+        begun = done if self.autoreset_mode == AutoresetMode.SAME_STEP else resetting
+        if begun.any():
+            self.meter.reset(infos, begun)
+
+
+def _merged(done: Any, final: Any, usual: Any) -> Any:
+    """The final value where an episode ended, the usual one elsewhere."""
+    if usual is None or not isinstance(final, np.ndarray):
+        return final
+    return np.where(done.reshape(-1, *[1] * (final.ndim - 1)), final, usual)
