@@ -13,7 +13,13 @@ from types import ModuleType
 from adastack import __version__
 
 VERBS = {
-    "tasks": "what there is to remember",
+    "tasks": "what there is to remember: T, k*, kappa, value-consistency",
+    "train": "learn a task with a memory",
+    "evaluate": "test a run, also on other tasks and lengths",
+    "theory": "exact answers: kappa, value gap, value-consistency, states",
+    "cost": "compute and memory of each network and memory",
+    "find-k": "the smallest stack that is enough, learned or proved",
+    "bench": "the speed figures, each as a ratio measured in one run",
 }
 """Each verb and its line in ``adastack --help``; a verb's module is imported only when it runs."""
 

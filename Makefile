@@ -1,0 +1,42 @@
+# On a machine with nothing but Python and make: `make demo`, then `make test`.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 14
+
+$(CORE): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	@touch $@
+
+$(DEV): $(CORE)
+	$(PIP) --editable '.[dev]'
+	@touch $@
+
+demo: $(CORE) ## learn what to remember, and look at it
+	$(BIN)/python examples/demo.py
+
+test: $(DEV) ## the tests, in minutes
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-slow: $(DEV) ## the long tests
+	$(BIN)/python -m pytest -m slow
+
+check: $(DEV) ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(DEV) ## the speed figures, as ratios measured in one run
+	$(BIN)/adastack bench
+
+clean: ## remove what make made
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: help demo test test-slow check bench clean
