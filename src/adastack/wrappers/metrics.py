@@ -111,7 +111,6 @@ class MemoryMeter:
 
     Args:
         batch: The number of environments.
-        stack_size: The number of slots, k.
         interval: Steps of each environment in one window.
         gamma: The discount of an attempt's return.
         optimal_value: The optimal discounted value of an attempt, for its reward regret.
@@ -121,7 +120,6 @@ class MemoryMeter:
     def __init__(
         self,
         batch: int,
-        stack_size: int,
         *,
         interval: int = 100,
         gamma: float = 0.99,
@@ -137,22 +135,36 @@ class MemoryMeter:
         self.optimal_rate = np.nan if optimal_rate is None else optimal_rate
         self.windows: list[dict[str, Any]] = []
         self.episodes: list[dict[str, Any]] = []
-        self._labels = Stack("adaptive", stack_size, batch, [((), np.int64)])
         self._cues: NDArray[np.int64] | None = None
-        self._window = _Sums(batch, stack_size)
-        self._attempt = _Sums(batch, stack_size)
         self._rounds = 0
+        self._labels: Stack | None = None
+        self._window: _Sums
+        self._attempt: _Sums
 
     def reset(self, infos: dict[str, Any], mask: Mask | None = None) -> None:
         """Begins new episodes in the environments of the mask."""
         everywhere = np.ones(self.batch, np.bool_) if mask is None else mask
         shown, cues = _labels(infos, self.batch)
+        if self._labels is None:
+            self._labels = self._begin(infos)
         self._labels.reset([shown], [np.array(NOTHING)], everywhere)
         if cues is None or self._cues is None:
             self._cues = cues
         else:
             self._cues = np.where(everywhere[:, None], cues, self._cues)
         self._attempt.clear(everywhere)
+
+    def _begin(self, infos: dict[str, Any]) -> Stack:
+        """Makes room for as many slots as the first infos speak of."""
+        if "slot_ages" not in infos:
+            raise ValueError(
+                "RecordMemory expects an environment inside a memory wrapper such as "
+                "AdaptiveStack, actual: no slot_ages in its info"
+            )
+        stack_size = infos["slot_ages"].shape[-1]
+        self._window = _Sums(self.batch, stack_size)
+        self._attempt = _Sums(self.batch, stack_size)
+        return Stack("adaptive", stack_size, self.batch, [((), np.int64)])
 
     def step(
         self,
@@ -173,13 +185,16 @@ class MemoryMeter:
             infos: The infos that belong to the next observations.
             live: (batch,): whether this was a step at all, rather than a reset.
         """
+        if self._labels is None:
+            raise RuntimeError("expected a reset before the first step")
         slots = np.where(live, slots, 0)
+        labels = self._labels.columns[0]
         values: dict[str, NDArray[Any]] = {
             "reward": np.asarray(rewards, np.float64),
             "attempts": over.astype(np.float64),
             "successes": (over & success).astype(np.float64),
         }
-        values |= self._regrets(slots, over)
+        values |= self._regrets(labels, slots, over)
         for sums in (self._window, self._attempt):
             sums.add(values, slots, self.gamma, live)
         ended = [(int(i), self._summary(int(i))) for i in np.flatnonzero(over & live)]
@@ -189,14 +204,16 @@ class MemoryMeter:
         self._labels.push(slots, [shown])
         self._rounds += 1
         if self._rounds % self.interval == 0:
-            self._close_window()
+            self._close_window(self._labels.ages)
         return ended
 
-    def _regrets(self, slots: NDArray[np.integer], over: Mask) -> dict[str, NDArray[Any]]:
+    def _regrets(
+        self, labels: NDArray[np.integer], slots: NDArray[np.integer], over: Mask
+    ) -> dict[str, NDArray[Any]]:
         if self._cues is None:
             unknown = np.full(self.batch, np.nan)
             return dict.fromkeys(("memory_regret", "active_regret", "passive_regret"), unknown)
-        found = regrets(self._labels.columns[0], slots, self._cues, over)
+        found = regrets(labels, slots, self._cues, over)
         return {
             "memory_regret": found.memory,
             "active_regret": found.active,
@@ -221,7 +238,7 @@ class MemoryMeter:
             "evictions": sums.evictions[index].tolist(),
         }
 
-    def _close_window(self) -> None:
+    def _close_window(self, ages: NDArray[np.int64]) -> None:
         """Appends the totals of the last ``interval`` steps of every environment."""
         sums = self._window
         steps = int(sums.steps.sum())
@@ -234,7 +251,7 @@ class MemoryMeter:
                 "memory_regret": total["memory_regret"] / max(steps, 1),
                 "reward_regret": self.optimal_rate * steps - total["reward"],
                 "evictions": sums.evictions.sum(axis=0).tolist(),
-                "mean_age": _mean_age(self._labels.ages),
+                "mean_age": _mean_age(ages),
             }
         )
         sums.clear(np.ones(self.batch, np.bool_))
@@ -284,7 +301,6 @@ class RecordMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         gym.Wrapper.__init__(self, env)
         self.meter = MemoryMeter(
             1,
-            memory_size(env),
             interval=interval,
             gamma=gamma,
             optimal_value=optimal_value,
@@ -324,23 +340,6 @@ class RecordMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return observation, reward, terminated, truncated, info
 
 
-def memory_size(env: Any) -> int:
-    """The stack size of the memory wrapper in an environment.
-
-    Raises:
-        ValueError: If it has none.
-    """
-    inner = env
-    while inner is not None:
-        if hasattr(inner, "stack_size") and hasattr(inner, "rule"):
-            return int(inner.stack_size)
-        inner = getattr(inner, "env", None)
-    raise ValueError(
-        f"RecordMemory expects an environment inside a memory wrapper such as AdaptiveStack, "
-        f"actual: {env}"
-    )
-
-
 def outcome(infos: dict[str, Any], done: Mask) -> tuple[Mask, Mask]:
     """Whether attempts ended, and well, by the infos or by the end of the episode."""
     over = done | np.asarray(infos.get("attempt_over", False), np.bool_)
@@ -350,7 +349,7 @@ def outcome(infos: dict[str, Any], done: Mask) -> tuple[Mask, Mask]:
 
 def _batched(info: dict[str, Any]) -> dict[str, Any]:
     """The entries of one info that the meter reads, as a batch of one."""
-    names = ("shown", "cue", "attempt_over", "success", "is_success")
+    names = ("slot_ages", "shown", "cue", "attempt_over", "success", "is_success")
     return {name: np.asarray(info[name])[None] for name in names if name in info}
 
 

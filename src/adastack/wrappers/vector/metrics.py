@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
-from adastack.wrappers.metrics import MemoryMeter, memory_size, outcome
+from adastack.wrappers.metrics import MemoryMeter, outcome
 from adastack.wrappers.vector.stack import autoreset_mode
 
 
@@ -40,7 +40,6 @@ class RecordMemory(VectorWrapper[Any, Any, Any, Any, Any], RecordConstructorArgs
         self.autoreset_mode = autoreset_mode(env)
         self.meter = MemoryMeter(
             self.num_envs,
-            memory_size(env),
             interval=interval,
             gamma=gamma,
             optimal_value=optimal_value,

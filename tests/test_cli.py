@@ -1,0 +1,56 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from adastack.cli import VERBS, main
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([verb, "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert VERBS[verb].split(":")[0] in " ".join(text.split())
+    assert "--json" in text
+
+
+def test_without_a_verb_it_lists_them(capsys):
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    assert all(verb in text for verb in VERBS)
+
+
+def test_an_unknown_verb_is_bad_input(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["remember"])
+    assert stop.value.code == 2
+    assert "invalid choice: 'remember'" in capsys.readouterr().err
+
+
+def test_json_is_one_object(capsys):
+    assert main(["tasks", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert isinstance(document, dict)
+
+
+def test_an_error_is_one_line_and_exit_code_2(capsys):
+    assert main(["bench", "nothing"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "expected chapters of" in captured.err
+
+
+def test_the_package_does_not_import_what_it_may_not_need():
+    code = "import sys, adastack; print([m for m in ('jax', 'torch', 'ray') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    command = f"{sys.executable} -m adastack.cli tasks | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
