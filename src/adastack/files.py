@@ -62,7 +62,7 @@ def read_json(path: str | Path) -> Any:
 
 def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> str:
     """Writes named arrays, whole, and returns their checksum."""
-    content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    content = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
     write_whole(path, content)
     return hashlib.sha256(content).hexdigest()
 
