@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -19,7 +20,10 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Picture:
-    """Where to draw what; symbols are observations, -1 is a wall."""
+    """Where to draw what; symbols are observations, -1 is a wall.
+
+    The agent's cell is always drawn in the colour of its observation.
+    """
 
     background: Ints
     """(rows, columns): the symbol of each cell."""
@@ -65,6 +69,8 @@ class FiniteTask:
     """Whether the agent is put back to a start state instead of the episode terminating."""
     time_limit: int | None = None
     """Steps after which an episode is truncated."""
+    discount: float | None = None
+    """The discount, where the task's definition names one."""
     picture: Picture | None = None
     """How to draw the task."""
 
@@ -79,12 +85,10 @@ class FiniteTask:
             "cue": np.int32,
         }
         for name, dtype in dtypes.items():
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype))
+            object.__setattr__(self, name, _frozen_copy(self, name, dtype))
         if self.cue.size == 0:
             object.__setattr__(self, "cue", np.zeros((self.n_states, 0), np.int32))
         _validate(self)
-        for name in dtypes:
-            getattr(self, name).flags.writeable = False
 
     @property
     def n_states(self) -> int:
@@ -99,7 +103,7 @@ class FiniteTask:
     @property
     def n_outcomes(self) -> int:
         """The largest number of outcomes of an action."""
-        return self.next_state.shape[2]
+        return int(self.next_state.shape[2])
 
     @property
     def n_observations(self) -> int:
@@ -138,6 +142,18 @@ def _cumulative(probability: Floats) -> Floats:
     return np.where(total > 1 - 1e-9, 1.0, total)
 
 
+def _frozen_copy(task: FiniteTask, name: str, dtype: DTypeLike) -> NDArray[Any]:
+    """A read-only array of the field's type; the caller's own array stays as it is."""
+    given = np.asarray(getattr(task, name))
+    with np.errstate(invalid="ignore"):
+        array = np.array(given, dtype, order="C", ndmin=1)
+    if dtype is not np.float64 and not np.array_equal(array, given):
+        kind = "booleans" if dtype is np.bool_ else "whole numbers"
+        raise ValueError(f"task {task.name!r}: {name} must hold {kind}, actual {given.dtype}")
+    array.flags.writeable = False
+    return array
+
+
 def _validate(task: FiniteTask) -> None:
     """Raises a ValueError that names the first thing that is wrong."""
     states, actions = task.n_states, task.n_actions
@@ -168,6 +184,8 @@ def _validate(task: FiniteTask) -> None:
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(task.reward))[0])
         raise ValueError(f"task {task.name!r}: reward{where} must be finite")
     _check_time(task)
+    if task.picture is not None:
+        _check_picture(task, task.picture)
 
 
 def _check_range(task: FiniteTask, name: str, low: int, high: int) -> None:
@@ -196,11 +214,39 @@ def _check_distribution(task: FiniteTask, name: str) -> None:
 
 
 def _check_time(task: FiniteTask) -> None:
+    if task.discount is not None and not 0 <= task.discount <= 1:
+        raise ValueError(f"task {task.name!r}: discount must be in 0..1, actual {task.discount}")
     if task.time_limit is None:
         return
     if task.continual:
         raise ValueError(f"task {task.name!r}: a continual task has no time limit")
-    if task.time_limit < 1:
+    if not isinstance(task.time_limit, int | np.integer) or task.time_limit < 1:
         raise ValueError(
-            f"task {task.name!r}: time_limit must be at least 1, actual {task.time_limit}"
+            f"task {task.name!r}: time_limit must be a whole number of at least 1, "
+            f"actual {task.time_limit}"
+        )
+
+
+def _check_picture(task: FiniteTask, picture: Picture) -> None:
+    if picture.background.ndim != 2:
+        raise ValueError(
+            f"task {task.name!r}: picture.background must have rows and columns, "
+            f"actual shape {picture.background.shape}"
+        )
+    shapes = {"agent": (task.n_states, 2), "cue_cells": (*task.cue.shape, 2)}
+    for name, shape in shapes.items():
+        cells = getattr(picture, name)
+        if cells.shape != shape:
+            raise ValueError(
+                f"task {task.name!r}: picture.{name} must have shape {shape}, actual {cells.shape}"
+            )
+        low = 0 if name == "agent" else -1
+        if ((cells < low) | (cells >= picture.background.shape)).any():
+            raise ValueError(
+                f"task {task.name!r}: picture.{name} must lie within {picture.background.shape}"
+            )
+    symbols = picture.background
+    if ((symbols < -1) | (symbols >= task.n_observations)).any():
+        raise ValueError(
+            f"task {task.name!r}: picture.background must be in -1..{task.n_observations - 1}"
         )

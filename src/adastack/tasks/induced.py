@@ -1,3 +1,4 @@
+# ruff: noqa: ANN001, ANN202, SIM110 (the compiled functions have no annotations)
 """Induced: a finite task with a memory folded in, the paper's process M_k.
 
 The distinct stacks an agent can hold are its *agent states*. A step of M_k is two table look-ups:
@@ -54,7 +55,7 @@ class Induced:
     @property
     def n_memory_actions(self) -> int:
         """The number of memory actions of the rule at this stack size."""
-        return self.push.shape[1]
+        return int(self.push.shape[1])
 
     @property
     def n_pairs(self) -> int:
@@ -76,7 +77,10 @@ class Induced:
 
 
 def induce(
-    task: FiniteTask, rule: str | Rule = "adaptive", stack_size: int = 2, *,
+    task: FiniteTask,
+    rule: str | Rule = "adaptive",
+    stack_size: int = 2,
+    *,
     max_pairs: int = MAX_PAIRS,
 ) -> Induced:
     """Enumerates the reachable part of M_k, whatever the agent does.
@@ -148,7 +152,7 @@ def _successors(task: FiniteTask) -> tuple[NDArray[np.int64], Ints]:
 
 
 @numba.njit(cache=True)
-def _hash_stack(stack):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _hash_stack(stack):  # type: ignore[no-untyped-def]
     value = np.uint64(1469598103934665603)
     for symbol in stack:
         value = (value ^ np.uint64(symbol)) * np.uint64(1099511628211)
@@ -157,13 +161,13 @@ def _hash_stack(stack):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @numba.njit(cache=True)
-def _hash_key(key):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _hash_key(key):  # type: ignore[no-untyped-def]
     value = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return value ^ (value >> np.uint64(32))
 
 
 @numba.njit(cache=True)
-def _same(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _same(a, b):  # type: ignore[no-untyped-def]
     for i in range(len(a)):
         if a[i] != b[i]:
             return False
@@ -171,7 +175,7 @@ def _same(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @numba.njit(cache=True)
-def _place_of_stack(stacks, table, stack):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _place_of_stack(stacks, table, stack):  # type: ignore[no-untyped-def]
     mask = np.uint64(len(table) - 1)
     place = _hash_stack(stack) & mask
     while table[place] >= 0 and not _same(stacks[table[place]], stack):
@@ -180,7 +184,7 @@ def _place_of_stack(stacks, table, stack):  # type: ignore[no-untyped-def]  # no
 
 
 @numba.njit(cache=True)
-def _place_of_key(keys, table, key):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _place_of_key(keys, table, key):  # type: ignore[no-untyped-def]
     mask = np.uint64(len(table) - 1)
     place = _hash_key(key) & mask
     while table[place] >= 0 and keys[table[place]] != key:
@@ -189,7 +193,7 @@ def _place_of_key(keys, table, key):  # type: ignore[no-untyped-def]  # noqa: AN
 
 
 @numba.njit(cache=True)
-def _intern_stack(stacks, table, count, stack):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _intern_stack(stacks, table, count, stack):  # type: ignore[no-untyped-def]
     """Returns the stacks and table, perhaps larger, and the stack's number."""
     place = _place_of_stack(stacks, table, stack)
     if table[place] >= 0:
@@ -208,7 +212,7 @@ def _intern_stack(stacks, table, count, stack):  # type: ignore[no-untyped-def] 
 
 
 @numba.njit(cache=True)
-def _intern_key(keys, table, count, key):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _intern_key(keys, table, count, key):  # type: ignore[no-untyped-def]
     """Returns the keys and table, perhaps larger, and how many keys there are now."""
     place = _place_of_key(keys, table, key)
     if table[place] >= 0:
@@ -227,7 +231,7 @@ def _intern_key(keys, table, count, key):  # type: ignore[no-untyped-def]  # noq
 
 
 @numba.njit(cache=True)
-def _pushed(stack, evict, action, symbol, empty):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _pushed(stack, evict, action, symbol, empty):  # type: ignore[no-untyped-def]
     """The stack after one push, by the rule's table."""
     filled = 0
     for held in stack:
@@ -241,12 +245,16 @@ def _pushed(stack, evict, action, symbol, empty):  # type: ignore[no-untyped-def
 
 
 @numba.njit(cache=True)
-def _explore(  # type: ignore[no-untyped-def]  # noqa: ANN
+def _explore(  # type: ignore[no-untyped-def]
     observation, offsets, targets, starts, evict, empty, max_pairs
 ):
     """Breadth-first over pairs; a pair is the key ``agent_state * n_states + state``."""
     n_states, stack_size, n_memory = len(observation), evict.shape[1] - 1, evict.shape[0]
-    stacks, stack_table, n_stacks = np.empty((64, stack_size), np.int32), np.full(256, -1, np.int32), 0
+    stacks, stack_table, n_stacks = (
+        np.empty((64, stack_size), np.int32),
+        np.full(256, -1, np.int32),
+        0,
+    )
     keys, key_table, n_keys = np.empty(256, np.int64), np.full(1024, -1, np.int32), 0
     push = np.full((64, n_memory, empty), -1, np.int32)
     first = np.full(empty, -1, np.int32)

@@ -77,9 +77,7 @@ def passive_tmaze(
         action_names=MOVES,
         cue=cue,
         continual=continual,
-        picture=Picture(
-            _background(corridor), agent, np.broadcast_to(cue_cell, (n_states, 1, 2))
-        ),
+        picture=Picture(_background(corridor), agent, np.broadcast_to(cue_cell, (n_states, 1, 2))),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adastack.tasks.finite import FiniteTask, Picture
-from adastack.tasks.tmaze import BLUE, COLOURS, DOWN, GREEN, LEFT, MOVES, RED, RIGHT, UP
+from adastack.tasks.tmaze import BLUE, COLOURS, DOWN, GREEN, GREY, LEFT, MOVES, RED, RIGHT, UP
 
 CENTRE, WEST, EAST = range(3)
 TIME_LIMIT = 100
@@ -65,8 +65,8 @@ def xormaze(continual: bool = False) -> FiniteTask:
 
 def _picture(n_states: int) -> Picture:
     background = np.full((3, 3), -1, np.int32)
+    background[1] = GREY
     background[:, 1] = [RED, BLUE, GREEN]
-
     agent = np.tile([[1, 1], [1, 0], [1, 2]], (4, 1))
     agent = np.concatenate([agent, [[0, 1], [2, 1]]])
     cue_cells = np.broadcast_to(np.array([[1, 0], [1, 2]]), (n_states, 2, 2)).copy()

@@ -1,0 +1,382 @@
+"""FiniteTask as a Gymnasium environment and as a vector environment.
+
+Every step's info says what a metric needs to know and an agent does not:
+
+- ``shown``: what the current observation shows;
+- ``cue``: the observations that must be remembered now, -1 for none;
+- ``attempt_over``: whether this step ended an attempt, also where the task goes on (a continual
+  task) or time ran out;
+- ``success``: whether it ended with the right result.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from adastack.tasks.drawing import draw
+from adastack.tasks.finite import Bools, FiniteTask, Floats
+from adastack.tasks.writing import write
+
+Indices = NDArray[np.intp]
+Frame = NDArray[np.uint8] | str
+
+RENDER_MODES = ("rgb_array", "ansi")
+
+
+class FiniteTaskEnv(gymnasium.Env[Any, Any]):
+    """One agent in a finite task; it sees the observation of the hidden state and nothing else.
+
+    Args:
+        task: The task; its time limit, if any, truncates episodes here.
+        render_mode: ``"rgb_array"``, ``"ansi"`` or None.
+
+    Example:
+        >>> from adastack.tasks import FiniteTaskEnv, passive_tmaze
+        >>> env = FiniteTaskEnv(passive_tmaze(length=3))
+        >>> observation, info = env.reset(seed=0)
+        >>> env.task.observation_names[observation] in ("red", "green")
+        True
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, task: FiniteTask, render_mode: str | None = None) -> None:
+        self.task = task
+        self.render_mode = _checked_render_mode(render_mode)
+        self.observation_space = Discrete(task.n_observations)
+        self.action_space = Discrete(task.n_actions)
+        self.state = -1
+        """The hidden state; -1 before the first reset."""
+        self._elapsed = 0
+        self._over = True
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        """Begins an episode in a state drawn from the task's start distribution."""
+        super().reset(seed=seed)
+        self.state = self._draw_start()
+        self._elapsed = 0
+        self._over = False
+        return self.task.observation.item(self.state), self._info(False, False)
+
+    def step(self, action: SupportsIndex) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Takes one action.
+
+        Raises:
+            ValueError: If there is no such action.
+            ResetNeeded: If the episode is over or has not begun.
+        """
+        task = self.task
+        outcome = self._draw_outcome(self._checked(action))
+        ended = task.ends.item(outcome)
+        terminated = ended and not task.continual
+        self.state = (
+            self._draw_start() if ended and task.continual else task.next_state.item(outcome)
+        )
+        self._elapsed += 1
+        truncated = not terminated and self._elapsed == task.time_limit
+        self._over = terminated or truncated
+        info = self._info(ended or truncated, task.success.item(outcome))
+        observation = task.observation.item(self.state)
+        return observation, task.reward.item(outcome), terminated, truncated, info
+
+    def render(self) -> Frame | None:
+        """The task's picture or, in mode ``"ansi"``, its text."""
+        return self.render_with_memory(None, None, None)
+
+    def render_with_memory(
+        self,
+        slots: Sequence[int] | None,
+        ages: Sequence[int] | None,
+        evicted_slot: int | None,
+    ) -> Frame | None:
+        """The picture or text with a memory stack, for wrappers that hold one.
+
+        Args:
+            slots: The observation in each slot, oldest first; ``task.empty`` for none.
+            ages: Steps since each slot's observation came; -1 for an empty slot.
+            evicted_slot: The slot that was just given up; None after a reset.
+        """
+        if self.render_mode is None:
+            return None
+        if self.state < 0:
+            raise ResetNeeded("there is nothing to draw yet: call reset() first")
+        picture = draw if self.render_mode == "rgb_array" else write
+        return picture(self.task, self.state, slots, ages, evicted_slot)
+
+    def _checked(self, action: SupportsIndex) -> int:
+        try:
+            index = operator.index(action)
+        except TypeError:
+            index = -1
+        if not 0 <= index < self.task.n_actions:
+            raise ValueError(
+                f"expected an action in 0..{self.task.n_actions - 1}, actual: {action!r}"
+            )
+        if self._over:
+            raise ResetNeeded("there is no episode to step in: call reset() first")
+        return index
+
+    def _draw_start(self) -> int:
+        task = self.task
+        if len(task.start_states) == 1:
+            return task.start_states.item(0)
+        place = task.start_cdf.searchsorted(self.np_random.random(), side="right")
+        return task.start_states.item(place)
+
+    def _draw_outcome(self, action: int) -> int:
+        """The index of one outcome in the task's flattened tables."""
+        task = self.task
+        first = (self.state * task.n_actions + action) * task.n_outcomes
+        if task.n_outcomes == 1:
+            return first
+        cdf = task.outcome_cdf[self.state, action]
+        return first + int(cdf.searchsorted(self.np_random.random(), side="right"))
+
+    def _info(self, attempt_over: bool, success: bool) -> dict[str, Any]:
+        return {
+            "shown": self.task.observation.item(self.state),
+            "cue": self.task.cue[self.state].copy(),
+            "attempt_over": attempt_over,
+            "success": success,
+        }
+
+
+class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
+    """Many agents in a finite task at once, stepped by table look-ups.
+
+    Args:
+        task: The task.
+        num_envs: How many agents.
+        autoreset_mode: When an agent whose episode is over begins the next one.
+        render_mode: ``"rgb_array"``, ``"ansi"`` or None.
+
+    Example:
+        >>> from adastack.tasks import FiniteTaskVectorEnv, passive_tmaze
+        >>> envs = FiniteTaskVectorEnv(passive_tmaze(length=3), num_envs=4)
+        >>> observations, infos = envs.reset(seed=0)
+        >>> (observations == infos["cue"][:, 0]).all()
+        np.True_
+    """
+
+    def __init__(
+        self,
+        task: FiniteTask,
+        num_envs: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+    ) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs must be at least 1, actual: {num_envs}")
+        self.task = task
+        self.num_envs = num_envs
+        self.autoreset_mode = _checked_autoreset_mode(autoreset_mode)
+        self.render_mode = _checked_render_mode(render_mode)
+        self.metadata = {**FiniteTaskEnv.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = Discrete(task.n_observations)
+        self.single_action_space = Discrete(task.n_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.state: Indices = np.full(num_envs, -1, np.intp)
+        """The hidden state of each agent; -1 before the first reset."""
+        self._elapsed = np.zeros(num_envs, np.int64)
+        self._over: Indices = np.zeros(0, np.intp)
+        """The agents whose episode is over and has not been reset."""
+        self._starts = task.start_states.astype(np.intp)
+        self._observation = task.observation.astype(np.int64)
+        # Outcomes are looked up by their place in the flattened tables.
+        self._next_state = task.next_state.astype(np.intp).ravel()
+        self._reward = task.reward.ravel()
+        self._ends = task.ends.ravel()
+        self._success = task.success.ravel()
+        self._cdf = task.outcome_cdf.reshape(-1, task.n_outcomes)[:, :-1]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Indices, dict[str, Any]]:
+        """Begins new episodes.
+
+        Args:
+            seed: Seeds the one generator that all agents draw from.
+            options: ``{"reset_mask": mask}`` resets only the agents whose entry is True.
+        """
+        mask = self._checked_mask(options)
+        super().reset(seed=seed)
+        self._restart(np.flatnonzero(mask))
+        self._over = self._over[~mask[self._over]]
+        observations = self._observation.take(self.state)
+        infos = self._infos(observations, *np.zeros((2, self.num_envs), np.bool_))
+        return observations, infos if mask.all() else _only(infos, mask)
+
+    def step(self, actions: ArrayLike) -> tuple[Indices, Floats, Bools, Bools, dict[str, Any]]:
+        """Takes one action for every agent.
+
+        Raises:
+            ValueError: If there is no such action.
+            ResetNeeded: If no episode has begun, or one is over and autoreset is disabled.
+        """
+        outcome = self._draw_outcomes(self._checked(actions))
+        self.state = self._next_state.take(outcome)
+        reward = self._reward.take(outcome)
+        ended = self._ends.take(outcome)
+        success = self._success.take(outcome)
+        self._elapsed += 1
+        if len(self._over):
+            reward[self._over] = 0
+            ended[self._over] = False
+            success[self._over] = False
+            self._restart(self._over)
+        terminated, truncated, attempt_over = self._endings(ended)
+        observations = self._observation.take(self.state)
+        infos = self._infos(observations, attempt_over, success)
+        if len(self._over) and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            self._reset_in_step(observations, infos)
+        return observations, reward, terminated, truncated, infos
+
+    def render(self) -> tuple[Frame, ...] | None:
+        """The picture or text of every agent's task."""
+        if self.render_mode is None:
+            return None
+        if self.state[0] < 0:
+            raise ResetNeeded("there is nothing to draw yet: call reset() first")
+        picture = draw if self.render_mode == "rgb_array" else write
+        return tuple(picture(self.task, int(state)) for state in self.state)
+
+    def _checked(self, actions: ArrayLike) -> Indices:
+        given = np.asarray(actions)
+        n_actions = self.task.n_actions
+        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"expected {self.num_envs} whole numbers as actions, actual: shape {given.shape}, "
+                f"{given.dtype}"
+            )
+        # Seen as unsigned, a negative number is a large one: one comparison checks both ends.
+        index = given.astype(np.intp, copy=False)
+        if np.maximum.reduce(index.view(np.uintp)) >= n_actions:
+            wrong = int(np.flatnonzero((index < 0) | (index >= n_actions))[0])
+            raise ValueError(
+                f"expected actions in 0..{n_actions - 1}, actual: {index[wrong]} "
+                f"in environment {wrong}"
+            )
+        if self.state[0] < 0:
+            raise ResetNeeded("no episode has begun: call reset() first")
+        if len(self._over) and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise ResetNeeded(
+                f"the episode of environment {self._over[0]} is over: reset it with "
+                f"options={{'reset_mask': mask}}"
+            )
+        return index
+
+    def _checked_mask(self, options: dict[str, Any] | None) -> Bools:
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            kind = mask.dtype if isinstance(mask, np.ndarray) else type(mask).__name__
+            raise TypeError(f"reset_mask must be a numpy array of bools, actual: {kind}")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"reset_mask must have shape ({self.num_envs},) and at least one True, "
+                f"actual: shape {mask.shape}, {mask.sum()} True"
+            )
+        if self.state[0] < 0 and not mask.all():
+            raise ResetNeeded("no episode has begun: reset all environments first")
+        return mask
+
+    def _draw_outcomes(self, actions: Indices) -> Indices:
+        """One outcome for each agent, as an index into the flattened tables."""
+        rows = self.state * self.task.n_actions
+        rows += actions
+        n_outcomes = self.task.n_outcomes
+        if n_outcomes == 1:
+            return rows
+        draws = self.np_random.random(self.num_envs)
+        passed = draws[:, None] >= self._cdf.take(rows, axis=0)
+        outcome: Indices = np.add.reduce(passed, axis=1, dtype=np.intp)
+        outcome += rows * n_outcomes
+        return outcome
+
+    def _restart(self, where: Indices) -> None:
+        """Puts these agents into start states."""
+        starts = self._starts
+        if len(starts) > 1:
+            draws = self.np_random.random(len(where))
+            starts = starts.take(self.task.start_cdf.searchsorted(draws, side="right"))
+        self.state[where] = starts
+        self._elapsed[where] = 0
+
+    def _endings(self, ended: Bools) -> tuple[Bools, Bools, Bools]:
+        """Which episodes terminated, which were truncated, and which attempts are over."""
+        if self.task.continual:
+            self._restart(np.flatnonzero(ended))
+            nothing = np.zeros((2, self.num_envs), np.bool_)
+            return nothing[0], nothing[1], ended
+        if self.task.time_limit is None:
+            truncated = np.zeros(self.num_envs, np.bool_)
+        else:
+            truncated = (self._elapsed >= self.task.time_limit) & ~ended
+        attempt_over = ended | truncated
+        self._over = np.flatnonzero(attempt_over)
+        return ended, truncated, attempt_over
+
+    def _reset_in_step(self, observations: Indices, infos: dict[str, Any]) -> None:
+        """Moves what the agents whose episode is over have seen last to ``final_*``."""
+        over, self._over = self._over, self._over[:0]
+        present = np.zeros(self.num_envs, np.bool_)
+        present[over] = True
+        final_obs = np.full(self.num_envs, None, object)
+        final_obs[over] = observations[over]
+        infos["final_info"] = _only(infos, present)
+        infos["final_obs"] = final_obs
+        infos["_final_info"] = present
+        infos["_final_obs"] = present.copy()
+        self._restart(over)
+        observations[over] = self._observation.take(self.state[over])
+        infos["shown"][over] = observations[over]
+        infos["cue"][over] = self.task.cue.take(self.state[over], axis=0)
+        infos["attempt_over"][over] = infos["success"][over] = False
+
+    def _infos(self, observations: Indices, attempt_over: Bools, success: Bools) -> dict[str, Any]:
+        present = np.ones((4, self.num_envs), np.bool_)
+        return {
+            "shown": observations.copy(),
+            "cue": self.task.cue.take(self.state, axis=0),
+            "attempt_over": attempt_over,
+            "success": success,
+            "_shown": present[0],
+            "_cue": present[1],
+            "_attempt_over": present[2],
+            "_success": present[3],
+        }
+
+
+def _only(infos: dict[str, Any], mask: Bools) -> dict[str, Any]:
+    """The infos with zeros where the mask is False."""
+    return {key: (value.T * mask).T for key, value in infos.items()}
+
+
+def _checked_render_mode(render_mode: str | None) -> str | None:
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(f"expected a render_mode of {RENDER_MODES}, actual: {render_mode!r}")
+    return render_mode
+
+
+def _checked_autoreset_mode(autoreset_mode: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return AutoresetMode(autoreset_mode)
+    except ValueError:
+        names = [mode.value for mode in AutoresetMode]
+        raise ValueError(
+            f"expected an autoreset_mode of {names}, actual: {autoreset_mode!r}"
+        ) from None
