@@ -11,7 +11,6 @@ Every step's info says what a metric needs to know and an agent does not:
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
@@ -23,6 +22,16 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
+from adastack.tasks.checks import (
+    checked_action,
+    checked_actions,
+    checked_autoreset_mode,
+    checked_mask,
+    checked_num_envs,
+    checked_render_mode,
+    masked,
+    with_presence,
+)
 from adastack.tasks.drawing import draw
 from adastack.tasks.finite import Bools, FiniteTask, Floats
 from adastack.tasks.writing import write
@@ -52,7 +61,7 @@ class FiniteTaskEnv(gymnasium.Env[Any, Any]):
 
     def __init__(self, task: FiniteTask, render_mode: str | None = None) -> None:
         self.task = task
-        self.render_mode = _checked_render_mode(render_mode)
+        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
         self.observation_space = Discrete(task.n_observations)
         self.action_space = Discrete(task.n_actions)
         self.state = -1
@@ -116,14 +125,7 @@ class FiniteTaskEnv(gymnasium.Env[Any, Any]):
         return picture(self.task, self.state, slots, ages, evicted_slot)
 
     def _checked(self, action: SupportsIndex) -> int:
-        try:
-            index = operator.index(action)
-        except TypeError:
-            index = -1
-        if not 0 <= index < self.task.n_actions:
-            raise ValueError(
-                f"expected an action in 0..{self.task.n_actions - 1}, actual: {action!r}"
-            )
+        index = checked_action(action, self.task.n_actions)
         if self._over:
             raise ResetNeeded("there is no episode to step in: call reset() first")
         return index
@@ -177,12 +179,10 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs must be at least 1, actual: {num_envs}")
         self.task = task
-        self.num_envs = num_envs
-        self.autoreset_mode = _checked_autoreset_mode(autoreset_mode)
-        self.render_mode = _checked_render_mode(render_mode)
+        self.num_envs = checked_num_envs(num_envs)
+        self.autoreset_mode = checked_autoreset_mode(autoreset_mode)
+        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
         self.metadata = {**FiniteTaskEnv.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = Discrete(task.n_observations)
         self.single_action_space = Discrete(task.n_actions)
@@ -211,13 +211,13 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
             seed: Seeds the one generator that all agents draw from.
             options: ``{"reset_mask": mask}`` resets only the agents whose entry is True.
         """
-        mask = self._checked_mask(options)
+        mask = checked_mask(options, self.num_envs, begun=bool(self.state[0] >= 0))
         super().reset(seed=seed)
         self._restart(np.flatnonzero(mask))
         self._over = self._over[~mask[self._over]]
         observations = self._observation.take(self.state)
         infos = self._infos(observations, *np.zeros((2, self.num_envs), np.bool_))
-        return observations, infos if mask.all() else _only(infos, mask)
+        return observations, infos if mask.all() else masked(infos, mask)
 
     def step(self, actions: ArrayLike) -> tuple[Indices, Floats, Bools, Bools, dict[str, Any]]:
         """Takes one action for every agent.
@@ -254,21 +254,7 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
         return tuple(picture(self.task, int(state)) for state in self.state)
 
     def _checked(self, actions: ArrayLike) -> Indices:
-        given = np.asarray(actions)
-        n_actions = self.task.n_actions
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
-            raise ValueError(
-                f"expected {self.num_envs} whole numbers as actions, actual: shape {given.shape}, "
-                f"{given.dtype}"
-            )
-        # Seen as unsigned, a negative number is a large one: one comparison checks both ends.
-        index = given.astype(np.intp, copy=False)
-        if np.maximum.reduce(index.view(np.uintp)) >= n_actions:
-            wrong = int(np.flatnonzero((index < 0) | (index >= n_actions))[0])
-            raise ValueError(
-                f"expected actions in 0..{n_actions - 1}, actual: {index[wrong]} "
-                f"in environment {wrong}"
-            )
+        index = checked_actions(actions, self.num_envs, self.task.n_actions)
         if self.state[0] < 0:
             raise ResetNeeded("no episode has begun: call reset() first")
         if len(self._over) and self.autoreset_mode is AutoresetMode.DISABLED:
@@ -277,22 +263,6 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
                 f"options={{'reset_mask': mask}}"
             )
         return index
-
-    def _checked_mask(self, options: dict[str, Any] | None) -> Bools:
-        mask = (options or {}).get("reset_mask")
-        if mask is None:
-            return np.ones(self.num_envs, np.bool_)
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            kind = mask.dtype if isinstance(mask, np.ndarray) else type(mask).__name__
-            raise TypeError(f"reset_mask must be a numpy array of bools, actual: {kind}")
-        if mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(
-                f"reset_mask must have shape ({self.num_envs},) and at least one True, "
-                f"actual: shape {mask.shape}, {mask.sum()} True"
-            )
-        if self.state[0] < 0 and not mask.all():
-            raise ResetNeeded("no episode has begun: reset all environments first")
-        return mask
 
     def _draw_outcomes(self, actions: Indices) -> Indices:
         """One outcome for each agent, as an index into the flattened tables."""
@@ -337,7 +307,7 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
         present[over] = True
         final_obs = np.full(self.num_envs, None, object)
         final_obs[over] = observations[over]
-        infos["final_info"] = _only(infos, present)
+        infos["final_info"] = masked(infos, present)
         infos["final_obs"] = final_obs
         infos["_final_info"] = present
         infos["_final_obs"] = present.copy()
@@ -348,35 +318,10 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
         infos["attempt_over"][over] = infos["success"][over] = False
 
     def _infos(self, observations: Indices, attempt_over: Bools, success: Bools) -> dict[str, Any]:
-        present = np.ones((4, self.num_envs), np.bool_)
-        return {
+        infos = {
             "shown": observations.copy(),
             "cue": self.task.cue.take(self.state, axis=0),
             "attempt_over": attempt_over,
             "success": success,
-            "_shown": present[0],
-            "_cue": present[1],
-            "_attempt_over": present[2],
-            "_success": present[3],
         }
-
-
-def _only(infos: dict[str, Any], mask: Bools) -> dict[str, Any]:
-    """The infos with zeros where the mask is False."""
-    return {key: (value.T * mask).T for key, value in infos.items()}
-
-
-def _checked_render_mode(render_mode: str | None) -> str | None:
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise ValueError(f"expected a render_mode of {RENDER_MODES}, actual: {render_mode!r}")
-    return render_mode
-
-
-def _checked_autoreset_mode(autoreset_mode: AutoresetMode | str) -> AutoresetMode:
-    try:
-        return AutoresetMode(autoreset_mode)
-    except ValueError:
-        names = [mode.value for mode in AutoresetMode]
-        raise ValueError(
-            f"expected an autoreset_mode of {names}, actual: {autoreset_mode!r}"
-        ) from None
+        return with_presence(infos, self.num_envs)
