@@ -79,10 +79,10 @@ class Trainer:
             spec,
             settings.net,
             self.heads.n_outputs,
-            0,
-            settings.critic,
-            settings.shared,
-            settings.hidden,
+            critic=settings.critic,
+            shared=settings.shared,
+            hidden=settings.hidden,
+            optimism=settings.optimism,
         )
         self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
 
@@ -115,7 +115,7 @@ class Trainer:
         s = self.settings
         shape = (capacity, len(seeds), s.n_steps, s.n_envs)
         log = Log(
-            jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.uint8), jnp.zeros(shape, jnp.uint8)
+            jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.uint8), jnp.zeros(shape, jnp.uint16)
         )
 
         def body(i: Array, carry: tuple[Learner, Log, Array]) -> tuple[Learner, Log, Array]:
@@ -214,7 +214,7 @@ class Trainer:
         regrets = jnp.where(steps.over, regrets & MEMORY_REGRET, regrets)
         flags = regrets | jnp.where(steps.over, OVER, 0) | jnp.where(t.success[at], SUCCESS, 0)
         evicted = t.evicted[steps.agent, memory]
-        return Log(t.reward[at], flags.astype(jnp.uint8), evicted.astype(jnp.uint8))
+        return Log(t.reward[at], flags.astype(jnp.uint8), evicted.astype(jnp.uint16))
 
     # Update.
 

@@ -173,6 +173,8 @@ class ActorCritic(nn.Module):
     critic: bool = True
     shared: bool = False
     hidden: int = 128
+    optimism: float = 0.0
+    """The value of everything before anything is learned."""
 
     def setup(self) -> None:
         """Builds the towers: actor, and critic unless it is shared or absent."""
@@ -183,7 +185,7 @@ class ActorCritic(nn.Module):
         if self.n_deviations:
             self.log_std = self.param("log_std", nn.initializers.zeros, (self.n_deviations,))
         if self.critic:
-            self.value = dense(1, 1.0)
+            self.value = dense(1, 1.0, self.optimism)
         if self.critic and not self.shared:
             self.critic_encoder = SlotEncoder(self.spec, convolve, self.hidden)
             self.critic_body = BODIES[self.net](self.hidden)
@@ -210,9 +212,13 @@ class ActorCritic(nn.Module):
         return jnp.concatenate([mean, log_std, rest], axis=-1)
 
 
-def dense(features: int, gain: float) -> nn.Dense:
-    """A linear layer with orthogonal weights of this gain."""
-    return nn.Dense(features, kernel_init=nn.initializers.orthogonal(gain))
+def dense(features: int, gain: float, bias: float = 0.0) -> nn.Dense:
+    """A linear layer with orthogonal weights of this gain and a constant bias."""
+    return nn.Dense(
+        features,
+        kernel_init=nn.initializers.orthogonal(gain),
+        bias_init=nn.initializers.constant(bias),
+    )
 
 
 def check_net(net: str, spec: Spec) -> None:

@@ -57,6 +57,8 @@ class PPOSettings:
     """Let the entropy weights fall; otherwise they stay."""
     value_coef: float = 0.5
     """Weight of the value loss."""
+    optimism: float = 0.0
+    """What the critic says everywhere at first; more than can be had rewards the unknown."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     normalize_advantage: bool = True

@@ -51,9 +51,7 @@ class Tables(NamedTuple):
 def tables_of(induced: Induced) -> Tables:
     """Puts M_k on the device."""
     task = induced.task
-    classes, members = np.unique(task.cue, axis=0, return_inverse=True)
-    if task.cue.shape[1] == 0:
-        classes, members = np.zeros((1, 0), np.int32), np.zeros(task.n_states, np.int32)
+    classes, members = cue_classes(task)
     evicted = evicted_slots(induced.stacks, induced.rule.table(induced.stack_size), task.empty)
     return Tables(
         stacks=jnp.asarray(induced.stacks),
@@ -67,10 +65,19 @@ def tables_of(induced: Induced) -> Tables:
         success=jnp.asarray(task.success),
         start_states=jnp.asarray(task.start_states),
         start_cdf=jnp.asarray(task.start_cdf[:-1], jnp.float32),
-        cue_class=jnp.asarray(members.reshape(-1), jnp.int32),
+        cue_class=jnp.asarray(members),
         regrets=jnp.asarray(regret_bits(induced.stacks, evicted, classes, task)),
         evicted=jnp.asarray(evicted),
     )
+
+
+def cue_classes(task: FiniteTask) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct cues, (classes, cues), and which of them each state has."""
+    codes = np.zeros(task.n_states, np.int64)
+    for column in task.cue.T:
+        codes = codes * (task.n_observations + 1) + column + 1
+    _, first, members = np.unique(codes, return_index=True, return_inverse=True)
+    return task.cue[first], members.astype(np.int32)
 
 
 def evicted_slots(stacks: np.ndarray, rule_table: np.ndarray, empty: int) -> np.ndarray:

@@ -1,0 +1,27 @@
+"""How JAX is set up before the first compilation."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import jax
+
+CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
+
+
+def prepare() -> None:
+    """Keeps compiled programs in the user's cache folder, so that a second start is quick.
+
+    A folder that the user names in JAX_COMPILATION_CACHE_DIR is used instead.
+    """
+    if os.environ.get(CACHE_VARIABLE) or jax.config.jax_compilation_cache_dir:
+        return
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "adastack" / "jax"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return  # Without a cache everything works, only the start is slower.
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

@@ -1,0 +1,88 @@
+"""TensorBoard event files, written without TensorBoard: a record format and a few fields."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+_POLYNOMIAL = 0x82F63B78
+
+
+def _crc_table() -> list[int]:
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = (byte >> 1) ^ (_POLYNOMIAL if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+_TABLE = _crc_table()
+
+
+def _masked_crc(data: bytes) -> int:
+    """CRC-32C, rotated and shifted as the record format asks."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    crc ^= 0xFFFFFFFF
+    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def _varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*encoded, value])
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A length-delimited field."""
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _record(event: bytes) -> bytes:
+    length = struct.pack("<Q", len(event))
+    checks = struct.pack("<I", _masked_crc(length)), struct.pack("<I", _masked_crc(event))
+    return length + checks[0] + event + checks[1]
+
+
+def version_record(wall_time: float) -> bytes:
+    """What every event file begins with."""
+    return _record(b"\x09" + struct.pack("<d", wall_time) + _field(3, b"brain.Event:2"))
+
+
+def scalar_record(wall_time: float, step: int, scalars: Mapping[str, float]) -> bytes:
+    """One event that holds named numbers at a step."""
+    values = b"".join(
+        _field(1, _field(1, name.encode()) + b"\x15" + struct.pack("<f", value))
+        for name, value in scalars.items()
+    )
+    head = b"\x09" + struct.pack("<d", wall_time) + b"\x10" + _varint(step)
+    return _record(head + _field(5, values))
+
+
+class EventFile:
+    """An event file that grows; a resumed run cuts it back to its checkpoint."""
+
+    def __init__(self, path: Path, size: int = 0) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if size and path.exists():
+            with path.open("r+b") as file:
+                file.truncate(size)
+        else:
+            # Times are steps, not clocks: the same run writes the same bytes.
+            path.write_bytes(version_record(0.0))
+
+    def add(self, step: int, scalars: Mapping[str, float]) -> None:
+        """Appends numbers at a step."""
+        with self.path.open("ab") as file:
+            file.write(scalar_record(float(step), step, scalars))
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return self.path.stat().st_size

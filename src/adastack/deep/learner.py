@@ -1,0 +1,208 @@
+"""Training and evaluating deep agents: what ``adastack train`` and ``adastack evaluate`` call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adastack.deep.backend import prepare
+from adastack.deep.events import EventFile
+from adastack.deep.finite import FiniteSession
+from adastack.deep.metrics import Recorder
+from adastack.deep.settings import as_document, settings_for, settings_from
+from adastack.runs import Run, RunError
+from adastack.tasks.registry import make_task
+
+SAVE_SECONDS = 10.0
+EVALUATION_EPISODES = 100
+EVALUATION_SEED = 0
+MAX_SEED = 2**31 - 1
+
+
+class Progress(Protocol):
+    """Where a run says how far it is."""
+
+    def update(self, step: int, **numbers: float) -> None:
+        """Says that a step has been reached."""
+
+
+class Session(Protocol):
+    """A run in progress, by either road."""
+
+    done: int
+    total: int
+    recorder: Recorder
+
+    @property
+    def steps_done(self) -> int:
+        """Environment steps of each seed so far."""
+
+    def start(self) -> None:
+        """Begins."""
+
+    def advance(self) -> None:
+        """Runs for a second or two."""
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
+        """Goes on from a checkpoint."""
+
+    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """What `restore` needs."""
+
+    def results(self, episodes: int, greedy: bool, seed: int) -> list[dict[str, Any]]:
+        """Plays every seed's policy."""
+
+
+def train(
+    *,
+    task: str,
+    memory: str,
+    stack_size: int,
+    algo: str,
+    preset: str,
+    steps: int,
+    seeds: list[int],
+    path: Path,
+    overrides: dict[str, Any],
+    resume: bool,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Trains seeds side by side and saves them as one run.
+
+    With ``resume`` an unfinished run goes on from its last checkpoint and ends bit for bit as if it
+    had never stopped; a finished one gives its result.
+
+    Raises:
+        ValueError: If something cannot be run as asked; nothing is written then.
+        RuntimeError: If a loss, an observation or a reward is not a number; the run is marked.
+    """
+    prepare()
+    document = {
+        "task": task,
+        "memory": memory,
+        "stack_size": stack_size,
+        "algo": algo,
+        "preset": preset,
+        "steps": steps,
+        "seeds": seeds,
+        "settings": as_document(settings_for(preset, algo, overrides)),
+    }
+    if resume and path.exists():
+        run = Run.open(path)
+        check_same(run, document)
+        if run.status == "finished":
+            return run.result
+        session = session_of(run.settings)
+    else:
+        session = session_of(document)
+        run = Run.create(path, document)
+    try:
+        return _run(run, session, progress)
+    except FloatingPointError as error:
+        run.fail(str(error))
+        raise RuntimeError(str(error)) from None
+
+
+def evaluate(
+    run: Run, *, task: str | None, episodes: int, greedy: bool, seed: int
+) -> dict[str, Any]:
+    """Plays the policies of a run, on its own task or on another with the same observations."""
+    prepare()
+    session = session_of(run.settings)
+    saved = run.load_checkpoint()
+    if saved is None:
+        raise RunError(f"{run.path} has no checkpoint yet: train it first")
+    session.restore(*saved)
+    began = time.perf_counter()
+    if task is None:
+        rows = session.results(episodes, greedy, seed)
+    else:
+        rows = session.evaluate(make_task(task), episodes, greedy, seed)
+    spent = time.perf_counter() - began
+    played = sum(row["steps"] for row in rows)
+    return {
+        "run": str(run.path),
+        "settings": run.settings,
+        "task": task or run.settings["task"],
+        "episodes": episodes,
+        "greedy": greedy,
+        "steps_per_second": played / spent,
+        "seeds": rows,
+    }
+
+
+def session_of(document: Mapping[str, Any]) -> FiniteSession:
+    """A session for what a run's settings ask for."""
+    check_run(document)
+    settings = settings_from(document["settings"])
+    return FiniteSession(
+        make_task(document["task"]),
+        document["memory"],
+        document["stack_size"],
+        settings,
+        document["seeds"],
+        document["steps"],
+    )
+
+
+def check_run(document: Mapping[str, Any]) -> None:
+    """Raises if seeds or steps make no sense."""
+    seeds, steps = document["seeds"], document["steps"]
+    if not seeds or len(set(seeds)) != len(seeds) or not all(0 <= s <= MAX_SEED for s in seeds):
+        raise ValueError(f"seeds must be different numbers in 0..{MAX_SEED}, actual: {seeds}")
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, actual: {steps}")
+
+
+def check_same(run: Run, document: Mapping[str, Any]) -> None:
+    """Raises if a folder holds another run than the one to resume."""
+    for name, value in document.items():
+        if run.settings.get(name) != value:
+            raise RunError(
+                f"{run.path} holds another run: its {name} is {run.settings.get(name)!r}, "
+                f"expected {value!r}"
+            )
+
+
+def _run(run: Run, session: Session, progress: Progress) -> dict[str, Any]:
+    """The loop: chunks, progress, checkpoints, and the result."""
+    saved = run.load_checkpoint()
+    meta: Mapping[str, Any] = {}
+    if saved is None:
+        session.start()
+    else:
+        session.restore(*saved)
+        meta = saved[1]
+    events = EventFile(run.path / "events" / "events.out.tfevents.0", meta.get("events", 0))
+    began, first, last_save = time.perf_counter(), session.steps_done, time.perf_counter()
+    while session.done < session.total:
+        session.advance()
+        numbers = session.recorder.recent()
+        progress.update(session.steps_done, **numbers)
+        events.add(session.steps_done, numbers)
+        if time.perf_counter() - last_save > SAVE_SECONDS:
+            _save(run, session, events)
+            last_save = time.perf_counter()
+    spent = time.perf_counter() - began
+    _save(run, session, events)
+    steps = session.steps_done
+    result = {
+        "run": str(run.path),
+        "settings": run.settings,
+        "steps": steps,
+        "steps_per_second": (steps - first) * len(run.settings["seeds"]) / max(spent, 1e-9),
+        "seeds": session.results(EVALUATION_EPISODES, True, EVALUATION_SEED),
+    }
+    run.finish(result)
+    return result
+
+
+def _save(run: Run, session: Session, events: EventFile) -> None:
+    arrays, meta = session.checkpoint()
+    run.save_metrics(session.recorder.curves())
+    run.save_checkpoint(arrays, **meta, events=events.size)
