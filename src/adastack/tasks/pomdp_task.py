@@ -99,7 +99,7 @@ def _reachable(model: Pomdp) -> Ints:
 def _absorbing(model: Pomdp, joint: np.ndarray) -> Bools:
     """(states,): whether no action leaves a state or pays anything in it."""
     place = np.arange(len(model.states))
-    stays = (model.transition[:, place, place] == 1).all(axis=0)
+    stays = ((model.transition[:, place, place] == 1) & ~model.resets).all(axis=0)
     pays = ((joint > 0) & (model.reward != 0)).any(axis=(0, 2, 3))
     absorbing: Bools = stays & ~pays
     return absorbing

@@ -1,0 +1,203 @@
+"""A functional task as a vector environment: all agents in one compiled step."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from jax import Array
+from numpy.typing import ArrayLike, NDArray
+
+from adastack.tasks.checks import (
+    Bools,
+    checked_actions,
+    checked_autoreset_mode,
+    checked_mask,
+    checked_num_envs,
+    checked_render_mode,
+    masked,
+    with_presence,
+)
+from adastack.tasks.functional import (
+    RENDER_MODES,
+    FunctionalTask,
+    FunctionalTaskEnv,
+    Reset,
+    State,
+    Step,
+    reset_with_signals,
+)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _reset_all(task: FunctionalTask, num_envs: int, key: Array) -> tuple[Array, Reset]:
+    key, now = jax.random.split(key)
+    return key, jax.vmap(partial(reset_with_signals, task))(jax.random.split(now, num_envs))
+
+
+@partial(jax.jit, static_argnums=0)
+def _reset_some(
+    task: FunctionalTask, key: Array, mask: Array, kept: Reset
+) -> tuple[Array, Reset]:
+    """New episodes where the mask is True, what was there elsewhere."""
+    key, begun = _reset_all(task, len(mask), key)
+
+    def chosen(new: Array, old: Array) -> Array:
+        return jnp.where(mask.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+    return key, jax.tree.map(chosen, begun, kept)
+
+
+@partial(jax.jit, static_argnums=0)
+def _step_all(
+    task: FunctionalTask, key: Array, state: State, actions: Array
+) -> tuple[Array, Step]:
+    key, now = jax.random.split(key)
+    keys = jax.random.split(now, len(actions))
+    return key, jax.vmap(task.step)(keys, state, actions)
+
+
+class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
+    """Many agents in a functional task, stepped by one compiled program.
+
+    Args:
+        task: The task.
+        num_envs: How many agents.
+        autoreset_mode: When an agent whose episode is over begins the next one.
+        render_mode: ``"rgb_array"`` or None.
+
+    Example:
+        >>> from adastack.tasks.cube import Cube
+        >>> from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
+        >>> envs = FunctionalTaskVectorEnv(Cube(depth=1), num_envs=3)
+        >>> observations, infos = envs.reset(seed=0)
+        >>> observations.shape
+        (3, 4)
+    """
+
+    def __init__(
+        self,
+        task: FunctionalTask,
+        num_envs: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+    ) -> None:
+        self.task = task
+        self.num_envs = checked_num_envs(num_envs)
+        self.autoreset_mode = checked_autoreset_mode(autoreset_mode)
+        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
+        self.metadata = {**FunctionalTaskEnv.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = task.observation_space
+        self.single_action_space = task.action_space
+        self.observation_space = batch_space(task.observation_space, num_envs)
+        self.action_space = batch_space(task.action_space, num_envs)
+        self._n_actions = int(task.action_space.n)
+        self._now: Reset | None = None
+        """Where the agents stand; None before the first reset."""
+        self._over: Bools = np.zeros(num_envs, np.bool_)
+        """Whose episode is over and has not been reset."""
+        self._key: Array
+
+    @property
+    def state(self) -> State:
+        """The hidden states; None before the first reset."""
+        return None if self._now is None else self._now.state
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Begins new episodes.
+
+        Args:
+            seed: Seeds the one generator that all agents draw from.
+            options: ``{"reset_mask": mask}`` resets only the agents whose entry is True.
+        """
+        mask = checked_mask(options, self.num_envs, begun=self._now is not None)
+        super().reset(seed=seed)
+        if seed is not None or self._now is None:
+            first = self.np_random.integers(2**32, dtype=np.uint32)
+            self._key = jax.random.key(first)
+        if self._now is None or mask.all():
+            self._key, self._now = _reset_all(self.task, self.num_envs, self._key)
+        else:
+            self._key, self._now = _reset_some(self.task, self._key, mask, self._now)
+        self._over = self._over & ~mask
+        infos = self._infos()
+        return self._observations(), infos if mask.all() else masked(infos, mask)
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[NDArray[Any], NDArray[Any], Bools, Bools, dict[str, Any]]:
+        """Takes one action for every agent.
+
+        Raises:
+            ValueError: If there is no such action.
+            ResetNeeded: If no episode has begun, or one is over and autoreset is disabled.
+        """
+        index = checked_actions(actions, self.num_envs, self._n_actions)
+        self._check_begun()
+        self._key, step = _step_all(self.task, self._key, self.state, index.astype(np.int32))
+        self._now = Reset(step.state, step.observation, step.extras)
+        reward = np.array(step.reward, np.float64)
+        terminated, truncated = np.array(step.terminated), np.array(step.truncated)
+        if self._over.any():
+            self._restart(self._over)
+            reward[self._over], terminated[self._over], truncated[self._over] = 0, False, False
+        self._over = terminated | truncated
+        if self._over.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            observations, infos = self._reset_in_step()
+        else:
+            observations, infos = self._observations(), self._infos()
+        return observations, reward, terminated, truncated, infos
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """The picture of every agent's task."""
+        if self.render_mode is None:
+            return None
+        if self._now is None:
+            raise ResetNeeded("there is nothing to draw yet: call reset() first")
+        states = jax.device_get(self._now.state)
+        return tuple(
+            self.task.draw(jax.tree.map(lambda leaf, i=i: leaf[i], states))
+            for i in range(self.num_envs)
+        )
+
+    def _check_begun(self) -> None:
+        if self._now is None:
+            raise ResetNeeded("no episode has begun: call reset() first")
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
+            raise ResetNeeded(
+                f"the episode of environment {np.flatnonzero(self._over)[0]} is over: reset it "
+                f"with options={{'reset_mask': mask}}"
+            )
+
+    def _restart(self, mask: Bools) -> None:
+        self._key, self._now = _reset_some(self.task, self._key, mask, self._now)
+
+    def _reset_in_step(self) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Begins new episodes and keeps what was seen last in ``final_*``."""
+        over, self._over = self._over, np.zeros(self.num_envs, np.bool_)
+        last = self._observations()
+        final_obs = np.full(self.num_envs, None, object)
+        for index in np.flatnonzero(over):
+            final_obs[index] = last[index]
+        final_info = masked(self._infos(), over)
+        self._restart(over)
+        finals = {"final_obs": final_obs, "final_info": final_info}
+        masks = {"_final_obs": over, "_final_info": over.copy()}
+        return self._observations(), self._infos() | finals | masks
+
+    def _observations(self) -> NDArray[Any]:
+        assert self._now is not None
+        return np.array(self._now.observation, self.single_observation_space.dtype)
+
+    def _infos(self) -> dict[str, Any]:
+        assert self._now is not None
+        infos = {name: np.array(value) for name, value in self._now.extras.items()}
+        return with_presence(infos, self.num_envs)
