@@ -113,12 +113,15 @@ class FiniteTaskEnv(gymnasium.Env[Any, Any]):
         """The picture or text with a memory stack, for wrappers that hold one.
 
         Args:
-            slots: The observation in each slot, oldest first; ``task.empty`` for none.
-            ages: Steps since each slot's observation came; -1 for an empty slot.
+            slots: The observation in each slot, oldest first.
+            ages: Steps since each slot's observation came; -1 for an empty slot, whatever it shows.
             evicted_slot: The slot that was just given up; None after a reset.
         """
         if self.render_mode is None:
             return None
+        if slots is not None and ages is not None:
+            pairs = zip(slots, ages, strict=True)
+            slots = [self.task.empty if age < 0 else int(slot) for slot, age in pairs]
         if self.state < 0:
             raise ResetNeeded("there is nothing to draw yet: call reset() first")
         picture = draw if self.render_mode == "rgb_array" else write

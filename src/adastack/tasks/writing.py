@@ -44,11 +44,11 @@ def _maze(task: FiniteTask, picture: Picture, state: int) -> list[str]:
     glyphs = [_glyph(name) for name in task.observation_names]
     grid = [
         [WALL if symbol < 0 else glyphs[symbol] for symbol in row]
-        for row in maze_cells(task, picture, state)
+        for row in maze_cells(task, picture, state)[rows, columns]
     ]
     row, column = picture.agent[state]
-    grid[row][column] = AGENT
-    return ["".join(cells[columns]).rstrip() for cells in grid[rows]]
+    grid[row - rows.start][column - columns.start] = AGENT
+    return ["".join(cells).rstrip() for cells in grid]
 
 
 def _glyph(name: str) -> str:
