@@ -36,4 +36,4 @@ def test_the_picture_is_taller_with_a_memory_and_changes_with_it():
 def test_other_environments_draw_themselves():
     env = FrameStack(gym.make("FrozenLake-v1", render_mode="ansi"), 2)
     env.reset(seed=0)
-    assert "SFFF" in env.render()
+    assert "FHFH" in env.render()
