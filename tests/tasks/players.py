@@ -153,3 +153,20 @@ def key_order_player(memory, seen):
 def tmaze_file_player(memory, seen):
     cue = seen if seen in ("red", "green") else memory
     return (0 if cue == "red" else 1), cue
+
+
+def with_stack(player, stack_size, keeps, recall=lambda held: held[-1] if held else None):
+    """The same player with nothing but a stack of observations to remember by.
+
+    ``keeps(held, seen)`` says whether the current observation enters the memory in place of the
+    oldest slot, otherwise it is given up itself; ``recall`` makes the player's memory of what the
+    slots hold.
+    """
+
+    def stacked(slots, seen):
+        slots = slots or (None,) * (stack_size - 1)
+        held = tuple(name for name in slots if name is not None)
+        action, _ = player(recall(held), seen)
+        return action, ((*slots, seen)[1:] if keeps(held, seen) else slots)
+
+    return stacked

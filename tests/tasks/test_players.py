@@ -5,9 +5,11 @@ from itertools import product
 import pytest
 
 from adastack.tasks import (
+    TASKS,
     active_tmaze,
     heaven_hell,
     key_order,
+    make_task,
     memory_length,
     office,
     passive_tmaze,
@@ -188,3 +190,38 @@ def test_tiger_is_worth_what_it_is_known_to_be_worth():
         task, lambda memory, seen: (1, None), horizon=300, discount=0.95
     )
     assert always_open == pytest.approx(-900, abs=1e-3)
+
+
+def named(*words):
+    return lambda held, seen: seen.startswith(words)
+
+
+WITH_STACK = {
+    "passive-tmaze": (players.passive_player, named("red", "green"), {}),
+    "active-tmaze": (players.active_player, named("red", "green"), {}),
+    "xormaze": (players.xor_player, named("red", "green"), {"recall": lambda held: held}),
+    "heaven-hell": (
+        players.heaven_hell_player,
+        named("heaven"),
+        {"recall": lambda held: held[-1].split()[1] if held else None},
+    ),
+    "repeat-first": (players.repeat_first_player, lambda held, seen: not held, {}),
+    "memory-length": (
+        players.memory_length_player,
+        named("context"),
+        {"recall": lambda held: held[-1].removeprefix("context ") if held else None},
+    ),
+    "office": (players.office_player, named("coffee"), {}),
+    "key-order": (players.key_order_player, named("A key", "B key"), {}),
+}
+
+
+@pytest.mark.parametrize("name", WITH_STACK)
+def test_kappa_slots_are_enough(name):
+    player, keeps, recall = WITH_STACK[name]
+    stacked = players.with_stack(player, TASKS[name].kappa, keeps, **recall)
+    assert players.expected_return(make_task(name), stacked) == pytest.approx(1, abs=1e-12)
+
+
+def test_every_kappa_is_shown():
+    assert set(WITH_STACK) == {name for name, entry in TASKS.items() if entry.kappa is not None}
