@@ -203,7 +203,7 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
         self._reward = task.reward.ravel()
         self._ends = task.ends.ravel()
         self._success = task.success.ravel()
-        self._cdf = task.outcome_cdf.reshape(-1, task.n_outcomes)[:, :-1]
+        self._cdf = task.outcome_cdf.reshape(-1, task.n_outcomes).T[:-1].copy()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -275,8 +275,8 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
         if n_outcomes == 1:
             return rows
         draws = self.np_random.random(self.num_envs)
-        passed = draws[:, None] >= self._cdf.take(rows, axis=0)
-        outcome: Indices = np.add.reduce(passed, axis=1, dtype=np.intp)
+        passed = draws >= self._cdf.take(rows, axis=1)
+        outcome: Indices = np.add.reduce(passed, axis=0, dtype=np.intp)
         outcome += rows * n_outcomes
         return outcome
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from adastack.tasks.finite import FiniteTask
@@ -24,6 +26,16 @@ def repeat_first(length: int = 16, suits: int = 4) -> FiniteTask:
     """
     _check("length", length, 1)
     _check("suits", suits, 2)
+    names = SUITS if suits == 4 else tuple(f"suit {suit}" for suit in range(suits))
+    return FiniteTask(
+        name=f"repeat-first:length={length},suits={suits}",
+        observation_names=names,
+        action_names=names,
+        **_repeat_first_tables(length, suits),
+    )
+
+
+def _repeat_first_tables(length: int, suits: int) -> dict[str, Any]:
     # For each first suit: its first card, then one state for each later time and card. The last
     # card's states come once, after everything else: there is nothing left to answer.
     later = (length - 1) * suits
@@ -47,19 +59,15 @@ def repeat_first(length: int = 16, suits: int = 4) -> FiniteTask:
     start[np.arange(suits) * block] = 1 / suits
     cue = np.full((n_states, 1), -1)
     cue[: suits * block, 0] = first
-    names = SUITS if suits == 4 else tuple(f"suit {suit}" for suit in range(suits))
-    return FiniteTask(
-        name=f"repeat-first:length={length},suits={suits}",
-        observation=observation,
-        next_state=next_state.astype(np.int32),
-        probability=np.full((n_states, suits, suits), 1 / suits),
-        reward=reward,
-        ends=ends,
-        start=start,
-        observation_names=names,
-        action_names=names,
-        cue=cue,
-    )
+    return {
+        "observation": observation,
+        "next_state": next_state,
+        "probability": np.full((n_states, suits, suits), 1 / suits),
+        "reward": reward,
+        "ends": ends,
+        "start": start,
+        "cue": cue,
+    }
 
 
 def memory_length(length: int = 16, bits: int = 1) -> FiniteTask:
@@ -78,6 +86,19 @@ def memory_length(length: int = 16, bits: int = 1) -> FiniteTask:
     _check("bits", bits, 1)
     if bits > MAX_BITS:
         raise ValueError(f"bits must be at most {MAX_BITS}, actual: {bits}")
+    return FiniteTask(
+        name=f"memory-length:length={length},bits={bits}",
+        observation_names=(
+            *(f"context {context:0{bits}b}" for context in range(2**bits)),
+            "wait",
+            *(f"bit {bit}?" for bit in range(bits)),
+        ),
+        action_names=("zero", "one"),
+        **_memory_length_tables(length, bits),
+    )
+
+
+def _memory_length_tables(length: int, bits: int) -> dict[str, Any]:
     # For each context: itself, the waits, one question for each bit. One state for the end.
     contexts = 2**bits
     block = length + bits
@@ -105,22 +126,15 @@ def memory_length(length: int = 16, bits: int = 1) -> FiniteTask:
     start[np.arange(contexts) * block] = 1 / contexts
     cue = np.full((n_states, 1), -1)
     cue[:end, 0] = context
-    return FiniteTask(
-        name=f"memory-length:length={length},bits={bits}",
-        observation=observation,
-        next_state=next_state,
-        probability=np.full((n_states, 2, bits), 1 / bits),
-        reward=reward,
-        ends=ends,
-        start=start,
-        observation_names=(
-            *(f"context {context:0{bits}b}" for context in range(contexts)),
-            "wait",
-            *(f"bit {bit}?" for bit in range(bits)),
-        ),
-        action_names=("zero", "one"),
-        cue=cue,
-    )
+    return {
+        "observation": observation,
+        "next_state": next_state,
+        "probability": np.full((n_states, 2, bits), 1 / bits),
+        "reward": reward,
+        "ends": ends,
+        "start": start,
+        "cue": cue,
+    }
 
 
 def _check(name: str, value: int, least: int) -> None:
