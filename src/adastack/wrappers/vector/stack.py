@@ -51,6 +51,8 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         self.autoreset_mode = autoreset_mode(env)
         self._space = space
         self._leaf_spaces = leaf_spaces(space)
+        # The common case, which needs no work per environment when episodes end.
+        self._one_array = is_array(space)
         padding = padding_for(space, padding_type)
         self._padding = (
             None if padding is None else _boxed(self._leaf_spaces, to_leaves(space, padding))
@@ -116,8 +118,9 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         slots = self._stack.push(memory_actions, last)
         stacks = [column[which] for column in self._stack.columns]
         final = np.full(self.num_envs, None, dtype=object)
-        for place, env in enumerate(which):
-            final[env] = self._shape([stack[place] for stack in stacks])
+        shaped = stacks[0] if self._one_array else map(self._shape, zip(*stacks, strict=True))
+        for env, stack in zip(which.tolist(), shaped, strict=True):
+            final[env] = stack
         infos["final_obs"] = final
         self._annotate(infos.setdefault("final_info", {}), slots, self._stack.ages, done)
         infos["_final_info"] = done.copy()
@@ -127,6 +130,9 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
     def _put(self, columns: list[Any], which: NDArray[np.intp], final_obs: Any) -> None:
         """Puts last observations, one object each or a batch, into columns."""
         if isinstance(final_obs, np.ndarray) and final_obs.dtype == object:
+            if self._one_array:
+                columns[0][which] = np.asarray(final_obs[which].tolist())
+                return
             for env in which:
                 values = _boxed(self._leaf_spaces, to_leaves(self._space, final_obs[env]))
                 for column, value in zip(columns, values, strict=True):
@@ -151,7 +157,7 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         ]
         return from_leaves(self._space, leaves)
 
-    def _shape(self, leaves: list[Any]) -> Any:
+    def _shape(self, leaves: tuple[Any, ...]) -> Any:
         """One stack from its leaves."""
         values = [
             leaf if is_array(space) else tuple(box.value for box in leaf)
