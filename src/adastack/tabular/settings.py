@@ -1,0 +1,215 @@
+"""The settings of the tabular learners and their presets."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+VALUE_ALGOS = ("q", "q-lambda", "sarsa", "expected-sarsa")
+GRADIENT_ALGOS = ("reinforce", "average-reinforce")
+ALGOS = (*VALUE_ALGOS, *GRADIENT_ALGOS)
+EXPLORATIONS = ("joint", "independent")
+INTRINSICS = ("none", "rare", "rare-kept")
+SEGMENTS = ("block", "cycle")
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, actual: {value!r}")
+
+
+def _within(settings: object, name: str, low: float, high: float) -> None:
+    value = getattr(settings, name)
+    if not low <= value <= high:
+        raise ValueError(f"{name} must be in {low}..{high}, actual: {value!r}")
+
+
+def _at_least_one(settings: object, name: str) -> None:
+    value = getattr(settings, name)
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, actual: {value!r}")
+
+
+@dataclass(frozen=True)
+class ValueSettings:
+    """What the learners of action values can be told; the defaults are the paper's table."""
+
+    gamma: float = 0.99
+    """Discount."""
+    alpha: float = 0.1
+    """Step size at the start."""
+    alpha_end: float = 0.1
+    """Step size once ``anneal`` of the run is over; linear before."""
+    epsilon: float = 0.01
+    """Chance of exploring at the start."""
+    epsilon_end: float = 0.01
+    """Chance of exploring once ``anneal`` of the run is over; linear before."""
+    anneal: float = 0.9
+    """Fraction of the run over which step size, exploration and persistence fall."""
+    trace_decay: float = 0.8
+    """Lambda, the decay of eligibility traces; algorithms without traces have 0."""
+    trace_cut: float = 1e-4
+    """Traces smaller than this are forgotten."""
+    initial_value: float = 1.0
+    """What every action is worth before it has been tried."""
+    exploration: str = "joint"
+    """Explore action and memory action together (joint), or each on its own (independent)."""
+    persistence: int = 1
+    """Longest period for which an agent state keeps its explored choice, at the start."""
+    persistence_end: int = 1
+    """Longest such period once ``anneal`` of the run is over; geometric before."""
+    intrinsic: str = "none"
+    """Bonus for rare observations in the stack: none, rare or rare-kept (two readings)."""
+    intrinsic_weight: float = 0.1
+    """Weight of that bonus."""
+
+    def __post_init__(self) -> None:
+        _one_of("exploration", self.exploration, EXPLORATIONS)
+        _one_of("intrinsic", self.intrinsic, INTRINSICS)
+        for name in ("gamma", "epsilon", "epsilon_end", "trace_decay", "alpha", "alpha_end"):
+            _within(self, name, 0, 1)
+        for name in ("persistence", "persistence_end"):
+            _at_least_one(self, name)
+        if not 0 < self.anneal <= 1:
+            raise ValueError(f"anneal must be above 0 and at most 1, actual: {self.anneal!r}")
+        if not self.trace_cut > 0:
+            raise ValueError(f"trace_cut must be positive, actual: {self.trace_cut!r}")
+
+
+@dataclass(frozen=True)
+class GradientSettings:
+    """What the softmax policy gradients can be told."""
+
+    gamma: float = 0.99
+    """Discount of episodic returns; the average-reward version has none."""
+    step_size: float = 0.1
+    """Step size at the start."""
+    step_size_end: float = 0.1
+    """Step size once ``anneal`` of the run is over; linear before."""
+    entropy: float = 0.01
+    """Weight of the policy's entropy at the start."""
+    entropy_end: float = 0.0
+    """Weight of the entropy once ``anneal`` of the run is over; linear before."""
+    anneal: float = 0.9
+    """Fraction of the run over which step size and entropy fall and blocks grow."""
+    radius: float = 100.0
+    """Parameters are projected onto the ball of this radius."""
+    baseline_rate: float = 0.0
+    """How fast the baseline of each agent state follows its returns; 0 for no baseline."""
+    batch: int = 1
+    """Segments (episodes, blocks or cycles) behind one update."""
+    horizon: int = 1000
+    """Longest segment; an episode or a cycle that has not ended by then is cut."""
+    segment: str = "block"
+    """Average-reward estimates: blocks of steps, or cycles between visits to one pair of M_k."""
+    block: int = 50
+    """Steps in a block at the start."""
+    block_end: int = 200
+    """Steps in a block once ``anneal`` of the run is over; linear before."""
+
+    def __post_init__(self) -> None:
+        _one_of("segment", self.segment, SEGMENTS)
+        for name in ("gamma", "baseline_rate"):
+            _within(self, name, 0, 1)
+        for name in ("batch", "horizon", "block", "block_end"):
+            _at_least_one(self, name)
+        if not 0 < self.anneal <= 1:
+            raise ValueError(f"anneal must be above 0 and at most 1, actual: {self.anneal!r}")
+        for name in ("step_size", "step_size_end", "entropy", "entropy_end"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must not be negative, actual: {getattr(self, name)!r}")
+        if not self.radius > 0:
+            raise ValueError(f"radius must be positive, actual: {self.radius!r}")
+        if max(self.block, self.block_end) > self.horizon:
+            raise ValueError(
+                f"blocks must not be longer than horizon = {self.horizon}, "
+                f"actual: {max(self.block, self.block_end)}"
+            )
+
+
+Settings = ValueSettings | GradientSettings
+_Kind = TypeVar("_Kind", ValueSettings, GradientSettings)
+
+VALUE_PRESETS: Mapping[str, ValueSettings] = MappingProxyType(
+    {
+        "paper": ValueSettings(),
+        "robust": ValueSettings(
+            alpha=0.05,
+            alpha_end=0.005,
+            epsilon=0.3,
+            epsilon_end=0.02,
+            trace_decay=0.5,
+            exploration="independent",
+            persistence=1000,
+            persistence_end=30,
+        ),
+    }
+)
+GRADIENT_PRESETS: Mapping[str, GradientSettings] = MappingProxyType(
+    {
+        "paper": GradientSettings(),
+        "robust": GradientSettings(
+            step_size=1.0, step_size_end=0.1, entropy=0.1, baseline_rate=0.01, batch=10
+        ),
+    }
+)
+PRESETS = tuple(VALUE_PRESETS)
+
+
+def settings_for(preset: str, algo: str, overrides: Mapping[str, Any] | None = None) -> Settings:
+    """The settings of a preset for an algorithm, with some replaced.
+
+    Raises:
+        ValueError: If the preset, the algorithm, a setting or its value is unknown.
+
+    Example:
+        >>> settings_for("paper", "q", {"alpha": 0.2}).alpha
+        0.2
+    """
+    _one_of("preset", preset, PRESETS)
+    _one_of("algo", algo, ALGOS)
+    if algo in GRADIENT_ALGOS:
+        return _replaced(GRADIENT_PRESETS[preset], overrides or {})
+    base = VALUE_PRESETS[preset]
+    if algo in ("q", "expected-sarsa"):
+        base = replace(base, trace_decay=0.0)
+    settings = _replaced(base, overrides or {})
+    if algo == "q" and settings.trace_decay:
+        raise ValueError("algo q has no traces: use q-lambda, or leave trace_decay at 0")
+    return settings
+
+
+def settings_from(algo: str, document: Mapping[str, Any]) -> Settings:
+    """The settings that a run folder holds."""
+    kind = GradientSettings if algo in GRADIENT_ALGOS else ValueSettings
+    return kind(**document)
+
+
+def as_document(settings: Settings) -> dict[str, Any]:
+    """The settings as JSON knows them."""
+    return asdict(settings)
+
+
+def _replaced(base: _Kind, overrides: Mapping[str, Any]) -> _Kind:
+    known = {field.name for field in fields(base)}
+    for name in overrides:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f" (did you mean {close[0]}?)" if close else ""
+            raise ValueError(f"expected a setting of {sorted(known)}, actual: {name!r}{hint}")
+    return replace(base, **{name: _typed(base, name, overrides[name]) for name in overrides})
+
+
+def _typed(base: Settings, name: str, value: Any) -> Any:
+    """The value in the type that the setting has."""
+    kind = type(getattr(base, name))
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if type(value) is not kind:
+        raise ValueError(f"{name} must be of type {kind.__name__}, actual: {value!r}")
+    return value
