@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -155,6 +156,32 @@ def memory_row(
         if slot == evicted_slot:
             cross(image, top + size // 2, left - SLOT_GAP // 2)
     return image
+
+
+def with_memory(
+    picture: Image,
+    slots: Sequence[Any] | NDArray[Any] | None,
+    ages: Sequence[int] | None,
+    evicted_slot: int | None,
+    tile: Callable[[Any, bool], Image],
+) -> Image:
+    """A picture with the memory below it, if there are slots.
+
+    Args:
+        picture: What stands above.
+        slots: The observation in each slot, oldest first.
+        ages: Steps since each came; a slot with a negative age is empty.
+        evicted_slot: The slot that was just given up.
+        tile: Draws one observation as a square; the second argument says whether it is the current.
+    """
+    if slots is None:
+        return picture
+    known = [0] * len(slots) if ages is None else ages
+    tiles = [
+        None if age < 0 else tile(slot, place == len(slots) - 1)
+        for place, (slot, age) in enumerate(zip(slots, known, strict=True))
+    ]
+    return above(picture, memory_row(tiles, ages, evicted_slot))
 
 
 def above(top: Image, bottom: Image) -> Image:

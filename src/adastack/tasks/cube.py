@@ -78,11 +78,12 @@ class Cube:
 
     def reset(self, key: Array) -> tuple[CubeState, Array]:
         """Scrambles a solved cube by quarter turns."""
-        for_depth, for_scramble = jax.random.split(key)
+        # All draws at once: the generator is most of what has to be compiled.
+        draws = jax.random.uniform(key, (2 + self.depth * len(TURNS),))
         depth = jnp.asarray(self.depth, jnp.int32)
         if self.random_depth:
-            depth = jax.random.randint(for_depth, (), 1, self.depth + 1)
-        stickers = _scramble(for_scramble, depth, self.depth)
+            depth = 1 + _index(draws[0], depth)
+        stickers = _scramble(draws[1:], depth, self.depth)
         return CubeState(stickers, jnp.zeros((), jnp.int32)), self.observe(stickers)
 
     def step(self, key: Array, state: CubeState, action: Array) -> Step:
@@ -123,34 +124,35 @@ def is_solved(stickers: Array) -> Array:
     return (by_face == by_face[:, :1]).all()
 
 
-def _scramble(key: Array, depth: Array, max_depth: int) -> Array:
+def _scramble(draws: Array, depth: Array, max_depth: int) -> Array:
     """A random cube whose shortest solution has ``depth`` quarter turns.
 
     A position of that depth is drawn, and a shortest way from it to solved; the cube is scrambled
     by going that way backwards.
     """
-    for_position, for_way = jax.random.split(key)
     known = positions(max_depth)
     first = jnp.asarray(known.first)
-    place = jax.random.randint(for_position, (), first[depth], first[depth + 1])
-    way = _shortest_way(for_way, jnp.asarray(known.ordered)[place], depth, max_depth)
+    place = first[depth] + _index(draws[0], first[depth + 1] - first[depth])
+    weights = draws[1:].reshape(max_depth, len(TURNS))
+    way = _shortest_way(weights, jnp.asarray(known.ordered)[place], depth)
     inverse = np.arange(len(TURNS)).reshape(-1, 2)[:, ::-1].ravel()
     undo = jnp.asarray(moves()[inverse])
 
     def turn(i: Array, stickers: Array) -> Array:
         return stickers[undo[way[depth - 1 - i]]]
 
-    return jax.lax.fori_loop(0, depth, turn, jnp.asarray(solved()))
+    scrambled: Array = jax.lax.fori_loop(0, depth, turn, jnp.asarray(solved()))
+    return scrambled
 
 
-def _shortest_way(key: Array, position: Array, depth: Array, max_depth: int) -> Array:
-    """(max_depth,): ``depth`` turns that solve a position of that depth, chosen at random."""
+def _shortest_way(weights: Array, position: Array, depth: Array) -> Array:
+    """(max_depth,): ``depth`` turns that solve a position of that depth, chosen by the weights."""
+    max_depth = len(weights)
     known, held = positions(max_depth), frames()
     n_twists = POSITION_TABLES[1]
     arrangements, twists = jnp.asarray(known.arrangement), jnp.asarray(known.twist)
     depths = jnp.asarray(known.depth)
     free_turn, following = jnp.asarray(held.free_turn), jnp.asarray(held.following)
-    weights = jax.random.uniform(key, (max_depth, len(TURNS)))
 
     def turn(i: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         position, frame, way = carry
@@ -161,9 +163,14 @@ def _shortest_way(key: Array, position: Array, depth: Array, max_depth: int) -> 
         chosen = jnp.argmax(jnp.where(nearer, weights[i], -1))
         return reached[chosen], following[frame, chosen], way.at[i].set(chosen)
 
-    way = jnp.zeros(max_depth, jnp.int32)
-    upright = jnp.zeros((), jnp.int32)
-    return jax.lax.fori_loop(0, depth, turn, (position, upright, way))[2]
+    upright, no_turns = jnp.zeros((), jnp.int32), jnp.zeros(max_depth, jnp.int32)
+    way: Array = jax.lax.fori_loop(0, depth, turn, (position, upright, no_turns))[2]
+    return way
+
+
+def _index(draw: Array, count: Array) -> Array:
+    """An index below ``count`` from a number in 0..1."""
+    return jnp.minimum((draw * count).astype(jnp.int32), count - 1)
 
 
 def _check_whole(name: str, value: object, low: int, high: int | None) -> None:

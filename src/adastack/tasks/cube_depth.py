@@ -76,10 +76,9 @@ def positions(max_depth: int = MAX_DEPTH) -> Positions:
     shells = [np.zeros(1, np.int64)]
     for distance in range(1, max_depth + 1):
         where, turned = np.divmod(shells[-1], n_twists)
-        reached = (arrangement[where].astype(np.int64) * n_twists + twist[turned]).ravel()
-        reached = reached[depth[reached] == UNKNOWN]
-        depth[reached] = distance
-        shells.append(np.unique(reached))
+        reached = (arrangement[where] * n_twists + twist[turned]).ravel()
+        depth[reached[depth[reached] == UNKNOWN]] = distance
+        shells.append(np.flatnonzero(depth == distance))
     ordered = np.concatenate(shells).astype(np.int32)
     first = np.cumsum([0, *(len(shell) for shell in shells)]).astype(np.int32)
     return Positions(arrangement, twist, depth, ordered, first)

@@ -90,9 +90,7 @@ def reset_with_signals(task: FunctionalTask, key: Array) -> Reset:
     """Resets, with the extras that a step would give."""
     state, observation = task.reset(key)
     no = jnp.zeros((), jnp.bool_)
-    return Reset(
-        state, observation, {"attempt_over": no, "success": no, **task.signals(state)}
-    )
+    return Reset(state, observation, {"attempt_over": no, "success": no, **task.signals(state)})
 
 
 @partial(jax.jit, static_argnums=0)

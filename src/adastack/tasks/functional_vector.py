@@ -42,9 +42,7 @@ def _reset_all(task: FunctionalTask, num_envs: int, key: Array) -> tuple[Array, 
 
 
 @partial(jax.jit, static_argnums=0)
-def _reset_some(
-    task: FunctionalTask, key: Array, mask: Array, kept: Reset
-) -> tuple[Array, Reset]:
+def _reset_some(task: FunctionalTask, key: Array, mask: Array, kept: Reset) -> tuple[Array, Reset]:
     """New episodes where the mask is True, what was there elsewhere."""
     key, begun = _reset_all(task, len(mask), key)
 
@@ -55,9 +53,7 @@ def _reset_some(
 
 
 @partial(jax.jit, static_argnums=0)
-def _step_all(
-    task: FunctionalTask, key: Array, state: State, actions: Array
-) -> tuple[Array, Step]:
+def _step_all(task: FunctionalTask, key: Array, state: State, actions: Array) -> tuple[Array, Step]:
     key, now = jax.random.split(key)
     keys = jax.random.split(now, len(actions))
     return key, jax.vmap(task.step)(keys, state, actions)
