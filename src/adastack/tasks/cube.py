@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from adastack.tasks.cube_depth import MAX_DEPTH, POSITION_TABLES, frames, positions
 from adastack.tasks.cube_moves import ACTIONS, FACES, PLACES, TURNS, face, moves, solved
-from adastack.tasks.functional import Step
+from adastack.tasks.functional import Step, index_below
 
 VIEWS: dict[str, tuple[str, ...]] = {
     "face": ("front",),
@@ -82,7 +82,7 @@ class Cube:
         draws = jax.random.uniform(key, (2 + self.depth * len(TURNS),))
         depth = jnp.asarray(self.depth, jnp.int32)
         if self.random_depth:
-            depth = 1 + _index(draws[0], depth)
+            depth = 1 + index_below(depth, draws[0])
         stickers = _scramble(draws[1:], depth, self.depth)
         return CubeState(stickers, jnp.zeros((), jnp.int32)), self.observe(stickers)
 
@@ -132,7 +132,7 @@ def _scramble(draws: Array, depth: Array, max_depth: int) -> Array:
     """
     known = positions(max_depth)
     first = jnp.asarray(known.first)
-    place = first[depth] + _index(draws[0], first[depth + 1] - first[depth])
+    place = first[depth] + index_below(first[depth + 1] - first[depth], draws[0])
     weights = draws[1:].reshape(max_depth, len(TURNS))
     way = _shortest_way(weights, jnp.asarray(known.ordered)[place], depth)
     inverse = np.arange(len(TURNS)).reshape(-1, 2)[:, ::-1].ravel()
@@ -166,11 +166,6 @@ def _shortest_way(weights: Array, position: Array, depth: Array) -> Array:
     upright, no_turns = jnp.zeros((), jnp.int32), jnp.zeros(max_depth, jnp.int32)
     way: Array = jax.lax.fori_loop(0, depth, turn, (position, upright, no_turns))[2]
     return way
-
-
-def _index(draw: Array, count: Array) -> Array:
-    """An index below ``count`` from a number in 0..1."""
-    return jnp.minimum((draw * count).astype(jnp.int32), count - 1)
 
 
 def _check_whole(name: str, value: object, low: int, high: int | None) -> None:

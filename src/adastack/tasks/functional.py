@@ -78,6 +78,11 @@ class FunctionalTask(Protocol):
         """A picture of the state and, if there are slots, of the memory."""
 
 
+def index_below(count: Array | int, draw: Array) -> Array:
+    """An index below ``count``, from a number drawn from 0..1."""
+    return jnp.minimum((draw * count).astype(jnp.int32), count - 1)
+
+
 class Reset(NamedTuple):
     """What a reset gives; the first fields of a `Step`."""
 

@@ -1,0 +1,237 @@
+from functools import cache
+
+import gymnasium as gym
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+from minigrid.wrappers import RGBImgPartialObsWrapper
+from stable_baselines3.common.env_checker import check_env as check_sb3_env
+
+from adastack.tasks.functional import FunctionalTaskEnv
+from adastack.tasks.minigrid import MiniGridMemoryEnv
+from adastack.tasks.minigrid_tables import BALL, KEY, memory_tables
+from adastack.tasks.minigrid_twin import MemoryState, MiniGridMemory
+
+LEFT, RIGHT, FORWARD = range(3)
+REGISTERED = {
+    "MiniGrid-MemoryS7-v0": (7, False),
+    "MiniGrid-MemoryS9-v0": (9, False),
+    "MiniGrid-MemoryS11-v0": (11, False),
+    "MiniGrid-MemoryS13-v0": (13, False),
+    "MiniGrid-MemoryS13Random-v0": (13, True),
+    "MiniGrid-MemoryS17Random-v0": (17, True),
+}
+
+
+@cache
+def compiled_step(task):
+    return jax.jit(task.step)
+
+
+def twin_step(task, state, action):
+    return jax.device_get(compiled_step(task)(jax.random.key(0), state, action))
+
+
+def translated(package_env, tables):
+    """The place that a package's environment stands in."""
+    end = package_env.success_pos[0] - 1
+    middle = package_env.height // 2
+    numbers = {"key": KEY, "ball": BALL}
+    start = numbers[package_env.grid.get(1, middle - 1).type]
+    upper = numbers[package_env.grid.get(end + 1, middle - 2).type]
+    x, y = (int(v) for v in package_env.agent_pos)
+    return tables.index[end, x, y, int(package_env.agent_dir), start, upper]
+
+
+@pytest.mark.parametrize(("size", "random_length"), [(7, False), (13, False), (9, True)])
+def test_every_place_and_action_is_as_in_the_package(size, random_length):
+    tables = memory_tables(size, random_length)
+    env = MiniGridMemoryEnv(size, random_length)
+    for key, place in tables.index.items():
+        for action in range(7):
+            env.stand(*key)
+            grid_env = env.grid_env
+            if action == LEFT:
+                seen = grid_env.gen_obs()["image"]
+                assert (tables.views[tables.seen[place]] == seen).all()
+            seen, reward, terminated, _, _ = grid_env.step(action)
+            after = tables.following[place, action]
+            assert after == translated(grid_env, tables)
+            assert (tables.views[tables.seen[after]] == seen["image"]).all()
+            assert terminated == (tables.outcome[after] != 0)
+            assert (reward > 0) == (tables.outcome[after] > 0)
+
+
+def walk(env, task, tables, rng, forward):
+    """One episode in the package, with the twin beside it; returns its length."""
+    seen, info = env.reset(seed=int(rng.integers(2**31)))
+    state = MemoryState(np.int32(translated(env.grid_env, tables)), np.int32(0))
+    assert (np.asarray(task.observe(state.place)) == seen).all()
+    done, steps = False, 0
+    while not done:
+        action = FORWARD if rng.random() < forward else int(rng.integers(7))
+        seen, reward, terminated, truncated, info = env.step(action)
+        step = twin_step(task, state, action)
+        state = step.state
+        assert (step.observation == seen).all()
+        assert step.reward == pytest.approx(reward, abs=1e-6)
+        assert (step.terminated, step.truncated) == (terminated, truncated)
+        for name in ("attempt_over", "success", "shown", "cue"):
+            assert (step.extras[name] == info[name]).all(), name
+        done, steps = terminated or truncated, steps + 1
+    return steps
+
+
+@pytest.mark.parametrize(("size", "random_length"), [(7, False), (13, True)])
+def test_random_episodes_are_those_of_the_package(size, random_length):
+    rng = np.random.default_rng(size)
+    env, task = MiniGridMemoryEnv(size, random_length), MiniGridMemory(size, random_length)
+    tables = memory_tables(size, random_length)
+    lengths = [walk(env, task, tables, rng, 0.7) for _ in range(15)]
+    assert max(lengths) <= task.time_limit
+    assert min(lengths) < task.time_limit
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "random_length"), sorted(set(REGISTERED.values())))
+def test_thousands_of_random_episodes_are_those_of_the_package(size, random_length):
+    rng = np.random.default_rng(size)
+    env, task = MiniGridMemoryEnv(size, random_length), MiniGridMemory(size, random_length)
+    tables = memory_tables(size, random_length)
+    lengths = [walk(env, task, tables, rng, 0.75) for _ in range(500)]
+    assert max(lengths) <= task.time_limit
+
+
+def test_time_runs_out_as_in_the_package():
+    env, task = MiniGridMemoryEnv(7), MiniGridMemory(7)
+    tables = memory_tables(7, False)
+    env.reset(seed=0)
+    state = MemoryState(jnp.int32(translated(env.grid_env, tables)), jnp.int32(0))
+    for step in range(1, 246):
+        *_, terminated, truncated, info = env.step(LEFT)
+        twin = twin_step(task, state, LEFT)
+        state = twin.state
+        expected = (False, step == 245, step == 245)
+        assert (terminated, truncated, info["attempt_over"]) == expected
+        assert (bool(twin.terminated), bool(twin.truncated)) == expected[:2]
+
+
+@pytest.mark.parametrize("random_length", [False, True])
+def test_episodes_begin_as_often_in_each_place_as_in_the_package(random_length):
+    size, n = 9, 1500
+    task, tables = MiniGridMemory(size, random_length), memory_tables(size, random_length)
+    env = MiniGridMemoryEnv(size, random_length).grid_env
+    env.reset(seed=0)
+    ours, _ = jax.jit(jax.vmap(task.reset))(jax.random.split(jax.random.key(0), n))
+    expected = np.zeros(len(tables.seen))
+    for row, count in zip(tables.starts, tables.n_starts, strict=True):
+        expected[row[:count]] += 1 / len(tables.starts) / count
+    for places in (
+        np.asarray(ours.place),
+        [translated(env, tables) for _ in range(n) if env.reset()],
+    ):
+        counts = np.bincount(places, minlength=len(expected))
+        deviation = np.abs(counts - n * expected)
+        assert (deviation < 5 * np.sqrt(n * expected) + 1e-9).all()
+
+
+@pytest.mark.parametrize("env_id", REGISTERED)
+def test_registered_worlds_are_found_by_size_and_by_id(env_id):
+    by_size, by_id = MiniGridMemoryEnv(*REGISTERED[env_id]), MiniGridMemoryEnv(env_id=env_id)
+    theirs = gym.make(env_id)
+    seen = theirs.reset(seed=5)[0]["image"]
+    assert by_size.grid_env.max_steps == theirs.unwrapped.max_steps
+    for env in (by_size, by_id):
+        assert (env.reset(seed=5)[0] == seen).all()
+    for action in np.random.default_rng(0).integers(0, 3, 20):
+        seen, reward, terminated, truncated, _ = theirs.step(action)
+        for env in (by_size, by_id):
+            ours = env.step(action)
+            assert (ours[0] == seen["image"]).all()
+            assert ours[1:4] == (reward, terminated, truncated)
+        if terminated:
+            break
+
+
+def test_rgb_views_are_those_of_the_package_and_of_the_twin():
+    env = MiniGridMemoryEnv(7, view="rgb")
+    theirs = RGBImgPartialObsWrapper(gym.make("MiniGrid-MemoryS7-v0"), tile_size=8)
+    task, tables = MiniGridMemory(7, view="rgb"), memory_tables(7, False)
+    seen, _ = env.reset(seed=1)
+    assert (seen == theirs.reset(seed=1)[0]["image"]).all()
+    for action in (LEFT, FORWARD, RIGHT, RIGHT, FORWARD, LEFT):
+        seen = env.step(action)[0]
+        assert (seen == theirs.step(action)[0]["image"]).all()
+        assert (np.asarray(task.observe(translated(env.grid_env, tables))) == seen).all()
+    assert seen.shape == env.observation_space.shape == task.observation_space.shape
+
+
+def test_the_cue_is_shown_only_where_the_start_room_is_in_view():
+    env = MiniGridMemoryEnv(13)
+    env.reset(seed=0)
+    cases = {
+        (10, 3, 6, 2): True,  # in the room, facing it
+        (10, 3, 6, 0): False,  # with its back to it
+        (10, 9, 6, 2): False,  # too far down the hallway
+        (10, 10, 6, 0): False,  # sees an object of the same kind, but not the cue
+    }
+    for place, in_view in cases.items():
+        env.stand(*place, KEY, BALL)
+        info = env._info(env.grid_env.gen_obs()["image"], False, False)
+        assert info["cue"].tolist() == [KEY]
+        assert info["shown"] == (KEY if in_view else -1)
+
+
+def test_the_right_end_pays_and_the_wrong_end_does_not():
+    for upper, turn in ((KEY, LEFT), (BALL, RIGHT)):
+        for wrong in (False, True):
+            env = MiniGridMemoryEnv(7)
+            env.stand(4, 4, 3, 0, KEY, upper)
+            env.step(FORWARD)
+            env.step((LEFT + RIGHT - turn) if wrong else turn)
+            _, reward, terminated, truncated, info = env.step(FORWARD)
+            assert (terminated, truncated, info["attempt_over"]) == (True, False, True)
+            assert info["success"] is not wrong
+            assert reward == pytest.approx(0 if wrong else 1 - 0.9 * 3 / 245)
+
+
+def test_checkers_find_nothing():
+    check_env(MiniGridMemoryEnv(7), skip_render_check=True)
+    check_sb3_env(MiniGridMemoryEnv(7, view="rgb"))
+    check_env(FunctionalTaskEnv(MiniGridMemory(7)), skip_render_check=True)
+
+
+def test_pictures_of_package_and_twin_are_the_same():
+    env = MiniGridMemoryEnv(7, render_mode="rgb_array")
+    with pytest.raises(ResetNeeded, match="nothing to draw yet"):
+        env.render()
+    seen, _ = env.reset(seed=0)
+    place = translated(env.grid_env, memory_tables(7, False))
+    slots, ages = np.stack([seen, seen]), np.array([-1, 0])
+    ours = env.render_with_memory(slots, ages, 0)
+    twin = MiniGridMemory(7).draw(MemoryState(np.int32(place), np.int32(0)), slots, ages, 0)
+    assert (ours == twin).all()
+    assert ours.shape[0] > env.render().shape[0]
+
+
+@pytest.mark.parametrize("make", [MiniGridMemoryEnv, MiniGridMemory])
+def test_bad_options_are_refused(make):
+    with pytest.raises(ValueError, match="size must be an odd number of at least 7, actual: 8"):
+        make(8)
+    with pytest.raises(ValueError, match=r"expected a view of \('symbolic', 'rgb'\), actual: 'x'"):
+        make(7, view="x")
+
+
+def test_bad_ids_and_actions_are_refused():
+    with pytest.raises(ValueError, match="expected the id of a Memory world"):
+        MiniGridMemoryEnv(env_id="MiniGrid-Empty-5x5-v0")
+    env = MiniGridMemoryEnv(7)
+    with pytest.raises(ResetNeeded, match="no episode to step in"):
+        env.step(0)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"expected an action in 0\.\.6, actual: 7"):
+        env.step(7)
+    assert env.grid_env.step_count == 0
