@@ -7,20 +7,22 @@ bit, however many there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+import optax
 from jax import Array
 
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Product, cumulative, draw, joint_log_probs
+from adastack.deep.initial import initial_params
 from adastack.deep.networks import ActorCritic, Leaf, check_net
 from adastack.deep.settings import PPOSettings
 from adastack.deep.tables import MEMORY_REGRET, OVER, SUCCESS, tables_of
-from adastack.deep.update import Batch, Evaluation, Params, optimiser, rates_at, update
+from adastack.deep.update import Batch, Evaluation, Params, rates_at, update
 from adastack.tasks.induced import Induced
 
 
@@ -82,23 +84,23 @@ class Trainer:
             critic=settings.critic,
             shared=settings.shared,
             hidden=settings.hidden,
-            optimism=settings.optimism,
         )
         self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
 
-    def init(self, seeds: Array) -> Learner:
+    def init(self, seeds: Sequence[int]) -> Learner:
         """Fresh learners, seeds on the first axis of every array."""
-        return jax.jit(partial(jax.lax.map, self._init_one))(seeds)
+        fresh = [self._init_one(int(seed)) for seed in seeds]
+        return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *fresh)
 
-    def _init_one(self, seed: Array) -> Learner:
-        key = jax.random.fold_in(jax.random.key(seed), 0)
-        params_key, place_key = jax.random.split(key)
-        params = self.net.init(params_key, self.tables.stacks[:1])
-        shape = (self.settings.n_envs,)
-        state = self._start(jax.random.uniform(place_key, shape))
-        agent = self.tables.first[self.tables.observation[state]]
-        place = Place(state, agent, jnp.zeros(shape, jnp.int32))
-        return Learner(params, optimiser(self.settings).init(params), place)
+    def _init_one(self, seed: int) -> Learner:
+        stack = np.zeros((1, self.induced.stack_size), np.int32)
+        params = initial_params(self.net, stack, seed, self.settings.optimism)
+        zeros = jax.tree.map(np.zeros_like, params)
+        uniform = np.random.default_rng([seed, 1]).random(self.settings.n_envs)
+        state = self.task.start_states[np.searchsorted(self.task.start_cdf, uniform, "right")]
+        agent = self.induced.first[self.task.observation[state]]
+        place = Place(state, agent, np.zeros(self.settings.n_envs, np.int32))
+        return Learner(params, optax.ScaleByAdamState(np.int32(0), zeros, zeros), place)
 
     # One chunk: some updates of all seeds.
 

@@ -63,7 +63,7 @@ class Stage:
 
 
 def remembered(task: FiniteTask, played: Played) -> dict[str, dict[str, float | None]]:
-    """For each observation: steps it is kept, how often it is in memory at the decision, its age."""
+    """For each observation: steps it is kept, and how often and how old it is at the decision."""
     report: dict[str, dict[str, float | None]] = {}
     for index, name in enumerate(task.observation_names):
         kept, held = int(played.kept_count[index]), int(played.decision_count[index])

@@ -62,11 +62,11 @@ class FiniteSession:
 
     def start(self) -> None:
         """Begins with fresh learners."""
-        self.learner = self.trainer.init(self._device_seeds)
+        self.learner = self.trainer.init(self.seeds)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Goes on from a checkpoint."""
-        template = jax.eval_shape(self.trainer.init, self._device_seeds)
+        template = self.trainer.init(self.seeds)
         self.learner = jax.device_put(unflatten(template, "learner", arrays))
         prefix = "metrics/"
         self.recorder.restore(

@@ -1,8 +1,10 @@
-"""Networks over a stack of k slots: encode each slot, read the slots, put heads on top."""
+"""Networks over a stack of k slots: encode each slot, read the slots, put heads on top.
+
+Weights are drawn in `adastack.deep.initial`.
+"""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +15,6 @@ import numpy as np
 from gymnasium import spaces
 from jax import Array
 
-SQRT2 = math.sqrt(2)
 LARGE_IMAGE = 36
 
 
@@ -98,7 +99,7 @@ class SlotEncoder(nn.Module):
         x = images.reshape(-1, *images.shape[2:])
         for features, size, stride in layers:
             x = nn.relu(nn.Conv(features, (size, size), stride, padding="VALID")(x))
-        x = nn.relu(dense(self.hidden, SQRT2)(x.reshape(len(x), -1)))
+        x = nn.relu(nn.Dense(self.hidden)(x.reshape(len(x), -1)))
         return x.reshape(*images.shape[:2], -1)
 
 
@@ -113,7 +114,7 @@ class MlpBody(nn.Module):
         """(batch, k, features) -> (batch, hidden)."""
         x = features.reshape(len(features), -1)
         for _ in range(self.layers):
-            x = nn.tanh(dense(self.hidden, SQRT2)(x))
+            x = nn.tanh(nn.Dense(self.hidden)(x))
         return x
 
 
@@ -173,19 +174,17 @@ class ActorCritic(nn.Module):
     critic: bool = True
     shared: bool = False
     hidden: int = 128
-    optimism: float = 0.0
-    """The value of everything before anything is learned."""
 
     def setup(self) -> None:
         """Builds the towers: actor, and critic unless it is shared or absent."""
         convolve = self.net != "mlp"
         self.actor_encoder = SlotEncoder(self.spec, convolve, self.hidden)
         self.actor_body = BODIES[self.net](self.hidden)
-        self.policy = dense(self.n_outputs, 0.01)
+        self.policy = nn.Dense(self.n_outputs)
         if self.n_deviations:
             self.log_std = self.param("log_std", nn.initializers.zeros, (self.n_deviations,))
         if self.critic:
-            self.value = dense(1, 1.0, self.optimism)
+            self.value = nn.Dense(1)
         if self.critic and not self.shared:
             self.critic_encoder = SlotEncoder(self.spec, convolve, self.hidden)
             self.critic_body = BODIES[self.net](self.hidden)
@@ -210,15 +209,6 @@ class ActorCritic(nn.Module):
         log_std = jnp.broadcast_to(self.log_std, (len(outputs), self.n_deviations))
         mean, rest = jnp.split(outputs, [self.n_deviations], axis=-1)
         return jnp.concatenate([mean, log_std, rest], axis=-1)
-
-
-def dense(features: int, gain: float, bias: float = 0.0) -> nn.Dense:
-    """A linear layer with orthogonal weights of this gain and a constant bias."""
-    return nn.Dense(
-        features,
-        kernel_init=nn.initializers.orthogonal(gain),
-        bias_init=nn.initializers.constant(bias),
-    )
 
 
 def check_net(net: str, spec: Spec) -> None:
