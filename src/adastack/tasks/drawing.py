@@ -104,12 +104,12 @@ def maze_cells(task: FiniteTask, picture: Picture, state: int) -> Ints:
     return cells
 
 
-def window(picture: Picture, state: int) -> tuple[slice, slice]:
+def window(picture: Picture, state: int, size: tuple[int, int] = WINDOW) -> tuple[slice, slice]:
     """The rows and columns around the agent that are shown."""
     return tuple(  # type: ignore[return-value]
-        slice(first := max(0, min(int(at) - size // 2, length - size)), first + size)
-        for at, size, length in zip(
-            picture.agent[state], WINDOW, picture.background.shape, strict=True
+        slice(first := max(0, min(int(at) - cells // 2, length - cells)), first + cells)
+        for at, cells, length in zip(
+            picture.agent[state], size, picture.background.shape, strict=True
         )
     )
 
