@@ -5,6 +5,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 _POLYNOMIAL = 0x82F63B78
 
@@ -86,3 +90,27 @@ class EventFile:
     def size(self) -> int:
         """Bytes so far."""
         return self.path.stat().st_size
+
+
+class CurveEvents:
+    """Writes curves, averaged over the seeds, with a point for every ten windows."""
+
+    every = 10
+    names = ("return", "success", "memory_regret", "active_regret", "passive_regret")
+
+    def __init__(self, folder: Path, size: int, points: int) -> None:
+        self.file = EventFile(folder / "events" / "events.out.tfevents.0", size)
+        self.points = points
+
+    def add(self, curves: Mapping[str, NDArray[Any]]) -> None:
+        """Appends the points that are complete and not written yet."""
+        while (self.points + 1) * self.every <= len(curves["step"]):
+            window = slice(self.points * self.every, (self.points + 1) * self.every)
+            self.points += 1
+            parts = {name: curves[name][:, window] for name in self.names}
+            numbers = {
+                name: float(np.nanmean(part))
+                for name, part in parts.items()
+                if not np.isnan(part).all()
+            }
+            self.file.add(int(curves["step"][window][-1]), numbers)

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from adastack.deep.backend import prepare
-from adastack.deep.events import EventFile
+from adastack.deep.events import CurveEvents
 from adastack.deep.finite import FiniteSession
 from adastack.deep.metrics import Recorder
 from adastack.deep.settings import as_document, settings_for, settings_from
+from adastack.progress import Progress
 from adastack.runs import Run, RunError
 from adastack.tasks.registry import make_task
 
@@ -21,13 +22,6 @@ SAVE_SECONDS = 10.0
 EVALUATION_EPISODES = 100
 EVALUATION_SEED = 0
 MAX_SEED = 2**31 - 1
-
-
-class Progress(Protocol):
-    """Where a run says how far it is."""
-
-    def update(self, step: int, **numbers: float) -> None:
-        """Says that a step has been reached."""
 
 
 class Session(Protocol):
@@ -171,19 +165,16 @@ def check_same(run: Run, document: Mapping[str, Any]) -> None:
 def _run(run: Run, session: Session, progress: Progress) -> dict[str, Any]:
     """The loop: chunks, progress, checkpoints, and the result."""
     saved = run.load_checkpoint()
-    meta: Mapping[str, Any] = {}
     if saved is None:
         session.start()
     else:
         session.restore(*saved)
-        meta = saved[1]
-    events = EventFile(run.path / "events" / "events.out.tfevents.0", meta.get("events", 0))
+    meta = saved[1] if saved else {}
+    events = CurveEvents(run.path, meta.get("event_bytes", 0), meta.get("event_points", 0))
     began, first, last_save = time.perf_counter(), session.steps_done, time.perf_counter()
     while session.done < session.total:
         session.advance()
-        numbers = session.recorder.recent()
-        progress.update(session.steps_done, **numbers)
-        events.add(session.steps_done, numbers)
+        progress.update(session.steps_done, **session.recorder.recent())
         if time.perf_counter() - last_save > SAVE_SECONDS:
             _save(run, session, events)
             last_save = time.perf_counter()
@@ -201,7 +192,10 @@ def _run(run: Run, session: Session, progress: Progress) -> dict[str, Any]:
     return result
 
 
-def _save(run: Run, session: Session, events: EventFile) -> None:
+def _save(run: Run, session: Session, events: CurveEvents) -> None:
+    """Metrics and events first: the checkpoint that counts on them is replaced last."""
+    curves = session.recorder.curves()
+    run.save_metrics(curves)
+    events.add(curves)
     arrays, meta = session.checkpoint()
-    run.save_metrics(session.recorder.curves())
-    run.save_checkpoint(arrays, **meta, events=events.size)
+    run.save_checkpoint(arrays, **meta, event_bytes=events.file.size, event_points=events.points)

@@ -1,0 +1,187 @@
+"""Runs: killed and resumed bit for bit, refused when they make no sense, evaluated anywhere."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from adastack.deep.learner import evaluate, train
+from adastack.files import DamagedFileError
+from adastack.progress import Silent
+from adastack.runs import Run, RunError
+
+TINY = {"hidden": 8, "n_envs": 4, "n_steps": 50, "batch_size": 100, "n_epochs": 2}
+
+
+def arguments(path, **changes):
+    given = {
+        "task": "passive-tmaze:length=3",
+        "memory": "adaptive",
+        "stack_size": 2,
+        "algo": "ppo",
+        "preset": "paper",
+        "steps": 3000,
+        "seeds": [0, 5],
+        "path": path,
+        "overrides": dict(TINY),
+        "resume": False,
+        "progress": Silent(),
+    }
+    return {**given, **changes}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "finished"
+    return path, train(**arguments(path))
+
+
+def files_of(path):
+    names = ("metrics.safetensors", "events/events.out.tfevents.0")
+    arrays, _ = Run.open(path).load_checkpoint()
+    return [(path / name).read_bytes() for name in names], arrays
+
+
+def assert_same_end(path, other):
+    ours, theirs = files_of(path), files_of(other)
+    assert ours[0] == theirs[0]
+    assert ours[1].keys() == theirs[1].keys()
+    for name in ours[1]:
+        np.testing.assert_array_equal(ours[1][name], theirs[1][name])
+
+
+def test_a_run_reports_what_it_is_worth(finished):
+    path, result = finished
+    assert result["steps"] == 3000
+    assert [row["seed"] for row in result["seeds"]] == [0, 5]
+    expected = {"success", "return", "reward_rate", "memory_regret", "active_regret",
+                "passive_regret", "optimality", "agent_states"}  # fmt: skip
+    assert expected <= result["seeds"][0].keys()
+    curves = Run.open(path).load_metrics()
+    assert curves["step"].tolist() == list(range(100, 3001, 100))
+    assert curves["success"].shape == (2, 30)
+    assert (curves["evictions"].sum(axis=2) == 100).all()
+
+
+def test_a_run_killed_in_the_middle_ends_as_if_it_never_was(finished, tmp_path):
+    """A real process, a real kill -9, at a moment when a checkpoint exists."""
+    path = tmp_path / "killed"
+    script = (
+        textwrap.dedent(
+            f"""
+        import time
+        from pathlib import Path
+        from adastack.deep import finite, learner
+        from adastack.progress import Silent
+        learner.SAVE_SECONDS = 0.0
+        finite.CHUNK_SECONDS = 0.0
+        advance = finite.FiniteSession.advance
+        def slowly(self):
+            advance(self)
+            time.sleep(0.3)
+        finite.FiniteSession.advance = slowly
+        learner.train(**{ {**arguments(None), "path": None, "progress": None}!r},)
+        """
+        )
+        .replace("'path': None", f"'path': Path({str(path)!r})")
+        .replace("'progress': None", "'progress': Silent()")
+    )
+    process = subprocess.Popen([sys.executable, "-c", script])
+    deadline = time.monotonic() + 240
+    while not (path / "checkpoint.json").exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    run = Run.open(path)
+    assert run.status == "resumable"
+    assert 0 < run.load_checkpoint()[1]["done"] < 15
+    train(**arguments(path, resume=True))
+    assert_same_end(path, finished[0])
+
+
+def test_a_finished_run_gives_its_result_again(finished):
+    path, result = finished
+    assert train(**arguments(path, resume=True)) == result
+
+
+def test_nothing_is_overwritten(finished):
+    path, _ = finished
+    before = files_of(path)[0]
+    with pytest.raises(RunError, match="already exists"):
+        train(**arguments(path))
+    with pytest.raises(RunError, match="holds another run: its task"):
+        train(**arguments(path, task="xormaze", resume=True))
+    assert files_of(path)[0] == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"task": "pasive-tmaze"}, "passive-tmaze"),
+        ({"memory": "elephant"}, "memory rule"),
+        ({"stack_size": 0}, "at least 1"),
+        ({"seeds": [1, 1]}, "different"),
+        ({"seeds": [-1]}, "different"),
+        ({"steps": 0}, "steps must be"),
+        ({"preset": "best"}, "preset must be one of"),
+        ({"algo": "dqn"}, "algo must be one of"),
+        ({"overrides": {"net": "rnn"}}, "net must be one of"),
+        ({"overrides": {"net": "cnn"}}, "expects an image"),
+        ({"overrides": {"speed": 1}}, "expected a setting"),
+        ({"overrides": {"batch_size": 100}}, "must divide"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(changes, message, tmp_path):
+    path = tmp_path / "run"
+    with pytest.raises(ValueError, match=message) as caught:
+        train(**arguments(path, **changes))
+    assert "\n" not in str(caught.value)
+    assert not path.exists()
+
+
+def test_a_loss_that_is_not_a_number_stops_the_run(tmp_path):
+    path = tmp_path / "run"
+    overrides = {**TINY, "learning_rate": 1e30, "max_grad_norm": 1e30}
+    with pytest.raises(RuntimeError, match=r"loss of seed \d+ is nan at step \d+"):
+        train(**arguments(path, overrides=overrides))
+    assert Run.open(path).status == "failed"
+
+
+def test_a_policy_is_played_on_another_length(finished):
+    run = Run.open(finished[0])
+    result = evaluate(run, task="passive-tmaze:length=2000", episodes=3, greedy=True, seed=0)
+    assert [row["steps"] for row in result["seeds"]] == [6000, 6000]
+    own = evaluate(run, task=None, episodes=100, greedy=True, seed=0)
+    assert own["seeds"] == finished[1]["seeds"]
+    with pytest.raises(ValueError, match="observations"):
+        evaluate(run, task="heaven-hell", episodes=3, greedy=True, seed=0)
+
+
+def test_a_damaged_or_foreign_checkpoint_is_refused(finished, tmp_path):
+    other = tmp_path / "other"
+    train(**arguments(other, overrides={**TINY, "hidden": 4}, steps=200, seeds=[1]))
+    run = Run.open(other)
+    arrays, meta = Run.open(finished[0]).load_checkpoint()
+    run.save_checkpoint(arrays, **meta)
+    with pytest.raises(DamagedFileError, match="does not fit"):
+        evaluate(run, task=None, episodes=1, greedy=True, seed=0)
+    for file in other.glob("checkpoint-*.safetensors"):
+        content = bytearray(file.read_bytes())
+        content[-1] ^= 1
+        file.write_bytes(content)
+    with pytest.raises(DamagedFileError, match="checksum"):
+        evaluate(run, task=None, episodes=1, greedy=True, seed=0)
+
+
+def test_an_unfinished_run_without_checkpoint_cannot_be_evaluated(finished, tmp_path):
+    run = Run.create(tmp_path / "run", Run.open(finished[0]).settings)
+    with pytest.raises(RunError, match="no checkpoint"):
+        evaluate(run, task=None, episodes=1, greedy=True, seed=0)
