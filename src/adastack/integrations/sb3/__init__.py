@@ -1,0 +1,45 @@
+"""Adaptive stacking for Stable-Baselines3 and sb3-contrib.
+
+Example:
+    >>> from stable_baselines3 import PPO
+    >>> from stable_baselines3.common.env_util import make_vec_env
+    >>> from adastack.integrations.sb3 import VecAdaptiveStack
+    >>> venv = VecAdaptiveStack(make_vec_env("CartPole-v1", n_envs=4), 2)
+    >>> model = PPO("MlpPolicy", venv).learn(1000)  # doctest: +SKIP
+"""
+
+try:
+    import sb3_contrib as _contrib
+    import stable_baselines3 as _sb3
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"{error.name} is needed here: pip install 'adastack[sb3]'", name=error.name
+    ) from None
+
+from adastack.integrations.sb3.actions import HybridBox, action_form_for
+from adastack.integrations.sb3.extractors import (
+    StackCnn,
+    StackLstm,
+    StackMlp,
+    StackTransformer,
+    paper_policy,
+)
+from adastack.integrations.sb3.hybrid import HybridActorCriticPolicy
+from adastack.integrations.sb3.recurrent import KeptLstmPolicy
+from adastack.integrations.sb3.vec_stack import VecAdaptiveStack, VecStack
+
+del _contrib, _sb3
+
+__all__ = [
+    "HybridActorCriticPolicy",
+    "HybridBox",
+    "KeptLstmPolicy",
+    "StackCnn",
+    "StackLstm",
+    "StackMlp",
+    "StackTransformer",
+    "VecAdaptiveStack",
+    "VecStack",
+    "action_form_for",
+    "paper_policy",
+]
