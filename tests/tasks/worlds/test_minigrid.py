@@ -65,24 +65,42 @@ def test_every_place_and_action_is_as_in_the_package(size, random_length):
             assert (reward > 0) == (tables.outcome[after] > 0)
 
 
+@cache
+def compiled_replay(task):
+    """A whole episode of the twin from a place, by the actions of the package's."""
+
+    def replay(place, actions):
+        def step(state, action):
+            after = task.step(jax.random.key(0), state, action)
+            return after.state, after
+
+        return jax.lax.scan(step, MemoryState(place, jnp.int32(0)), actions)[1]
+
+    return jax.jit(replay)
+
+
 def walk(env, task, tables, rng, forward):
-    """One episode in the package, with the twin beside it; returns its length."""
-    seen, info = env.reset(seed=int(rng.integers(2**31)))
-    state = MemoryState(np.int32(translated(env.grid_env, tables)), np.int32(0))
-    assert (np.asarray(task.observe(state.place)) == seen).all()
-    done, steps = False, 0
+    """One episode in the package, then the twin's; returns its length."""
+    first, _ = env.reset(seed=int(rng.integers(2**31)))
+    place = jnp.int32(translated(env.grid_env, tables))
+    assert (np.asarray(task.observe(place)) == first).all()
+    actions = np.where(
+        rng.random(task.time_limit) < forward, FORWARD, rng.integers(0, 7, task.time_limit)
+    )
+    steps, done = [], False
     while not done:
-        action = FORWARD if rng.random() < forward else int(rng.integers(7))
-        seen, reward, terminated, truncated, info = env.step(action)
-        step = twin_step(task, state, action)
-        state = step.state
-        assert (step.observation == seen).all()
-        assert step.reward == pytest.approx(reward, abs=1e-6)
-        assert (step.terminated, step.truncated) == (terminated, truncated)
-        for name in ("attempt_over", "success", "shown", "cue"):
-            assert (step.extras[name] == info[name]).all(), name
-        done, steps = terminated or truncated, steps + 1
-    return steps
+        steps.append(env.step(actions[len(steps)]))
+        done = steps[-1][2] or steps[-1][3]
+    seen, rewards, terminated, truncated, infos = zip(*steps, strict=True)
+    twin = jax.device_get(compiled_replay(task)(place, actions.astype(np.int32)))
+    n = len(steps)
+    assert (twin.observation[:n] == np.stack(seen)).all()
+    np.testing.assert_allclose(twin.reward[:n], rewards, atol=1e-6)
+    assert (twin.terminated[:n] == terminated).all()
+    assert (twin.truncated[:n] == truncated).all()
+    for name in ("attempt_over", "success", "shown", "cue"):
+        assert (twin.extras[name][:n] == np.array([info[name] for info in infos])).all(), name
+    return n
 
 
 @pytest.mark.parametrize(("size", "random_length"), [(7, False), (13, True)])
@@ -90,7 +108,7 @@ def test_random_episodes_are_those_of_the_package(size, random_length):
     rng = np.random.default_rng(size)
     env, task = MiniGridMemoryEnv(size, random_length), MiniGridMemory(size, random_length)
     tables = memory_tables(size, random_length)
-    lengths = [walk(env, task, tables, rng, 0.7) for _ in range(15)]
+    lengths = [walk(env, task, tables, rng, 0.7) for _ in range(40)]
     assert max(lengths) <= task.time_limit
     assert min(lengths) < task.time_limit
 
