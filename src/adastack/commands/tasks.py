@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from adastack.tasks import TASKS, TaskEntry
+from adastack.tasks import TASKS, WORLDS, TaskEntry, World
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """The table of tasks."""
-    return {"tasks": [_row(entry) for entry in TASKS.values()]}
+    """The tables of finite tasks and of the other worlds."""
+    return {
+        "tasks": [_row(entry) for entry in TASKS.values()],
+        "worlds": [_row(entry) for entry in WORLDS.values()],
+    }
 
 
 def show(result: dict[str, Any]) -> None:
@@ -30,7 +33,7 @@ def show(result: dict[str, Any]) -> None:
         table.add_column(heading)
     table.add_column("paper's\nkappa")
     table.add_column("value-\nconsistent")
-    for row in result["tasks"]:
+    for row in [*result["tasks"], *result["worlds"]]:
         paper = row["paper"] or {"kappa": None, "value_consistent": None}
         facts = (row["T"], row["k_star"], row["kappa"], paper["kappa"], paper["value_consistent"])
         table.add_row(_name(row), row["remember"], *(_fact(value) for value in facts))
@@ -44,11 +47,11 @@ def show(result: dict[str, Any]) -> None:
     )
 
 
-def _row(entry: TaskEntry) -> dict[str, Any]:
+def _row(entry: TaskEntry | World) -> dict[str, Any]:
     return {
         "name": entry.name,
         "spec": entry.default_spec,
-        "options": entry.options,
+        "options": dict(entry.options),
         "env_id": entry.env_id,
         "remember": entry.remember,
         "T": entry.horizon,

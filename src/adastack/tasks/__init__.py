@@ -8,6 +8,7 @@ from adastack.tasks.finite import FiniteTask, Picture
 from adastack.tasks.recall import memory_length, repeat_first
 from adastack.tasks.registry import TASKS, PaperRow, TaskEntry, make_task, register_task
 from adastack.tasks.tmaze import active_tmaze, passive_tmaze
+from adastack.tasks.worlds import WORLDS, ChosenWorld, World, make_world
 from adastack.tasks.xormaze import xormaze
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TASKS",
+    "WORLDS",
+    "ChosenWorld",
     "FiniteTask",
     "FiniteTaskEnv",
     "FiniteTaskVectorEnv",
@@ -27,11 +30,13 @@ __all__ = [
     "PomdpError",
     "TaskEntry",
     "TooLargeError",
+    "World",
     "active_tmaze",
     "heaven_hell",
     "induce",
     "key_order",
     "make_task",
+    "make_world",
     "memory_length",
     "office",
     "passive_tmaze",

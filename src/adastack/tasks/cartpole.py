@@ -81,7 +81,7 @@ class MaskedCartPoleEnv(CartPoleEnv):
         index = checked_action(action, 2)
         if self._over:
             raise ResetNeeded("there is no episode to step in: call reset() first")
-        state, _, terminated, _, _ = super().step(index)
+        state, _, terminated, _, _ = super().step(index)  # type: ignore[no-untyped-call]
         self._clock += 1
         truncated = self._clock >= self.time_limit
         self._over = terminated or truncated

@@ -110,7 +110,7 @@ def _step(task: FunctionalTask, key: Array, state: State, action: int) -> tuple[
     return key, task.step(now, state, jnp.asarray(action, jnp.int32))
 
 
-class FunctionalTaskEnv(gymnasium.Env[NDArray[Any], int]):
+class FunctionalTaskEnv(gymnasium.Env[Any, Any]):
     """A functional task as a Gymnasium environment.
 
     Args:
@@ -166,7 +166,7 @@ class FunctionalTaskEnv(gymnasium.Env[NDArray[Any], int]):
         observation = self._observation(step.observation)
         return observation, float(step.reward), terminated, truncated, _info(step.extras)
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | None:
         """The task's picture."""
         return self.render_with_memory(None, None, None)
 

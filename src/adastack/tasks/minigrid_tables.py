@@ -18,6 +18,8 @@ Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 Views = NDArray[np.uint8]
 Cell = tuple[int, int]
+Key = tuple[int, int, int, int, int, int]
+"""End of the hallway, x, y, direction, start object, upper object."""
 
 UNSEEN, EMPTY, WALL, KEY, BALL = 0, 1, 2, 5, 6
 """How MiniGrid numbers what it shows."""
@@ -55,8 +57,8 @@ class MemoryTables:
     """(hallways, places at most): where an episode can begin, -1 beyond ``n_starts``."""
     n_starts: Ints
     """(hallways,)."""
-    index: dict[tuple[int, int, int, int, int, int], int]
-    """The place of (end of the hallway, x, y, direction, start object, upper object)."""
+    index: dict[Key, int]
+    """The place that each key stands for."""
 
 
 @cache
@@ -140,7 +142,7 @@ def visible(walls: Bools) -> Bools:
     return seen
 
 
-def _views(size: int, keys: list[tuple[int, ...]]) -> tuple[Views, Ints]:
+def _views(size: int, keys: list[Key]) -> tuple[Views, Ints]:
     """What is seen from each place, encoded, and the cue where it is seen."""
     grids = {key: objects(size, *key) for key in {(k[0], k[4], k[5]) for k in keys}}
     ahead, aside = np.meshgrid(np.arange(VIEW - 1, -1, -1), np.arange(VIEW) - VIEW // 2)
@@ -163,9 +165,7 @@ def _views(size: int, keys: list[tuple[int, ...]]) -> tuple[Views, Ints]:
     return images.astype(np.uint8), np.where(cue_seen, cue, -1).astype(np.int32)
 
 
-def _following(
-    keys: list[tuple[int, ...]], index: dict[tuple[int, int, int, int, int, int], int]
-) -> Ints:
+def _following(keys: list[Key], index: dict[Key, int]) -> Ints:
     table = np.repeat(np.arange(len(keys), dtype=np.int32)[:, None], N_ACTIONS, axis=1)
     for place, (end, x, y, direction, start, upper) in enumerate(keys):
         table[place, LEFT] = index[end, x, y, (direction - 1) % 4, start, upper]
@@ -176,7 +176,7 @@ def _following(
     return table
 
 
-def _outcome(size: int, key: tuple[int, ...]) -> int:
+def _outcome(size: int, key: Key) -> int:
     end, x, y, _, start, upper = key
     middle = size // 2
     if x != end + 1 or y == middle:
@@ -185,7 +185,7 @@ def _outcome(size: int, key: tuple[int, ...]) -> int:
     return 1 if matching == start else -1
 
 
-def _is_start(size: int, key: tuple[int, ...], end: int) -> bool:
+def _is_start(size: int, key: Key, end: int) -> bool:
     """Whether an episode can begin there: in the middle row up to the split, facing right."""
     return key[0] == end and key[2] == size // 2 and key[1] <= end and key[3] == 0
 

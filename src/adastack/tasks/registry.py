@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import gymnasium
 
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     from adastack.tasks.environment import FiniteTaskEnv, FiniteTaskVectorEnv
 
 Builder = Callable[..., FiniteTask]
+
+
+class HasOptions(Protocol):
+    """Something with a name and options."""
+
+    @property
+    def name(self) -> str:
+        """The name on the command line, without options."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options and their defaults."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +83,7 @@ class TaskEntry:
     @property
     def default_spec(self) -> str:
         """The name with its options as they stand by default."""
-        words = [f"{option}={_spelled(value)}" for option, value in self.options.items()]
-        return f"{self.name}:{','.join(words)}" if words else self.name
+        return spelled_spec(self)
 
 
 _TASKS: dict[str, TaskEntry] = {}
@@ -124,18 +135,9 @@ def make_task(spec: str) -> FiniteTask:
         >>> make_task("passive-tmaze:length=5,continual=true").name
         'passive-tmaze:length=5,continual=true'
     """
-    name, _, text = spec.partition(":")
-    options = {}
-    # A comma may stand in a path: only one before the next option separates.
-    for word in re.split(r",(?=\w+=)", text) if text else []:
-        option, equals, value = word.partition("=")
-        if not equals:
-            raise ValueError(f"expected option=value after {name!r}, actual: {word!r}")
-        if option in options:
-            raise ValueError(f"expected option {option!r} once, actual: twice in {spec!r}")
-        options[option] = value
+    name, words = split_spec(spec)
     entry = _entry(name)
-    return entry.builder(**{key: _value(entry, key, value) for key, value in options.items()})
+    return entry.builder(**option_values(entry, words))
 
 
 def make_env(task: str, render_mode: str | None = None, **options: Any) -> FiniteTaskEnv:
@@ -158,34 +160,72 @@ def make_vector_env(
     return FiniteTaskVectorEnv(_build(task, options), num_envs, autoreset_mode, render_mode)
 
 
+def split_spec(spec: str) -> tuple[str, dict[str, str]]:
+    """The name and the options of a task as they stand on the command line.
+
+    Raises:
+        ValueError: If an option has no value, or comes twice.
+    """
+    name, _, text = spec.partition(":")
+    options: dict[str, str] = {}
+    # A comma may stand in a path: only one before the next option separates.
+    for word in re.split(r",(?=\w+=)", text) if text else []:
+        option, equals, value = word.partition("=")
+        if not equals:
+            raise ValueError(f"expected option=value after {name!r}, actual: {word!r}")
+        if option in options:
+            raise ValueError(f"expected option {option!r} once, actual: twice in {spec!r}")
+        options[option] = value
+    return name, options
+
+
+def option_values(entry: HasOptions, words: Mapping[str, str]) -> dict[str, Any]:
+    """Options as they were written, each as a value of the same type as its default."""
+    check_options(entry, words)
+    return {option: _value(option, entry.options[option], text) for option, text in words.items()}
+
+
+def check_options(entry: HasOptions, names: Iterable[str]) -> None:
+    """Raises if one of the names is no option."""
+    options = entry.options
+    for name in names:
+        if name not in options:
+            known = f"of {', '.join(options)}" if options else "(it has none)"
+            raise ValueError(
+                f"expected an option {known} for {entry.name}, actual: {name!r}"
+                f"{hint(name, options)}"
+            )
+
+
+def spelled_spec(entry: HasOptions) -> str:
+    """The name with its options as they stand by default."""
+    words = [f"{option}={_spelled(value)}" for option, value in entry.options.items()]
+    return f"{entry.name}:{','.join(words)}" if words else entry.name
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """What might have been meant."""
+    close = difflib.get_close_matches(word, list(known), 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
 def _build(name: str, options: Mapping[str, Any]) -> FiniteTask:
     entry = _entry(name)
-    for option in options:
-        _check_option(entry, option)
+    check_options(entry, options)
     return entry.builder(**options)
 
 
 def _entry(name: str) -> TaskEntry:
     if name not in _TASKS:
+        from adastack.tasks.worlds import WORLDS
+
         known = ", ".join(_TASKS)
-        raise ValueError(f"expected a task of {known}, actual: {name!r}{_hint(name, _TASKS)}")
+        why = ", which is no finite table" if name in WORLDS else hint(name, _TASKS)
+        raise ValueError(f"expected a task of {known}, actual: {name!r}{why}")
     return _TASKS[name]
 
 
-def _check_option(entry: TaskEntry, option: str) -> None:
-    options = entry.options
-    if option not in options:
-        known = f"of {', '.join(options)}" if options else "(it has none)"
-        raise ValueError(
-            f"expected an option {known} for {entry.name}, actual: {option!r}"
-            f"{_hint(option, options)}"
-        )
-
-
-def _value(entry: TaskEntry, option: str, text: str) -> int | bool | str:
-    """An option's value, of the same type as its default."""
-    _check_option(entry, option)
-    default = entry.options[option]
+def _value(option: str, default: Any, text: str) -> int | bool | str:
     if isinstance(default, bool):
         if text not in ("true", "false"):
             raise ValueError(f"expected {option}=true or {option}=false, actual: {text!r}")
@@ -201,11 +241,6 @@ def _spelled(value: Any) -> str:
     if value is inspect.Parameter.empty:
         return "..."
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _hint(word: str, known: Mapping[str, Any]) -> str:
-    close = difflib.get_close_matches(word, known, 1)
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _pomdp(file: str | Path = "tiger") -> FiniteTask:
