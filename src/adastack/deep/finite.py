@@ -60,6 +60,11 @@ class FiniteSession:
         """Environment steps of each seed in the end."""
         return self.total * self.settings.steps_per_update
 
+    @property
+    def savable(self) -> bool:
+        """Always: everything is an array."""
+        return True
+
     def start(self) -> None:
         """Begins with fresh learners."""
         self.learner = self.trainer.init(self.seeds)

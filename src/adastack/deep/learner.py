@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import gymnasium
 from numpy.typing import NDArray
 
 from adastack.deep.backend import prepare
 from adastack.deep.events import CurveEvents
 from adastack.deep.finite import FiniteSession
+from adastack.deep.gym_run import GymSession
 from adastack.deep.metrics import Recorder
 from adastack.deep.settings import as_document, settings_for, settings_from
 from adastack.progress import Progress
@@ -34,6 +36,10 @@ class Session(Protocol):
     @property
     def steps_done(self) -> int:
         """Environment steps of each seed so far."""
+
+    @property
+    def savable(self) -> bool:
+        """Whether a checkpoint can be taken now."""
 
     def start(self) -> None:
         """Begins."""
@@ -114,6 +120,8 @@ def evaluate(
     began = time.perf_counter()
     if task is None:
         rows = session.results(episodes, greedy, seed)
+    elif isinstance(session, GymSession):
+        raise ValueError(f"expected the run's own task {session.env_id}, actual: {task}")
     else:
         rows = session.evaluate(make_task(task), episodes, greedy, seed)
     spent = time.perf_counter() - began
@@ -129,18 +137,19 @@ def evaluate(
     }
 
 
-def session_of(document: Mapping[str, Any]) -> FiniteSession:
-    """A session for what a run's settings ask for."""
+def session_of(document: Mapping[str, Any]) -> FiniteSession | GymSession:
+    """A session for what a run's settings ask for: Gymnasium ids take the host road."""
     check_run(document)
-    settings = settings_from(document["settings"])
-    return FiniteSession(
-        make_task(document["task"]),
+    rest = (
         document["memory"],
         document["stack_size"],
-        settings,
+        settings_from(document["settings"]),
         document["seeds"],
         document["steps"],
     )
+    if document["task"] in gymnasium.registry:
+        return GymSession(document["task"], *rest)
+    return FiniteSession(make_task(document["task"]), *rest)
 
 
 def check_run(document: Mapping[str, Any]) -> None:
@@ -175,7 +184,7 @@ def _run(run: Run, session: Session, progress: Progress) -> dict[str, Any]:
     while session.done < session.total:
         session.advance()
         progress.update(session.steps_done, **session.recorder.recent())
-        if time.perf_counter() - last_save > SAVE_SECONDS:
+        if session.savable and time.perf_counter() - last_save > SAVE_SECONDS:
             _save(run, session, events)
             last_save = time.perf_counter()
     spent = time.perf_counter() - began

@@ -42,7 +42,7 @@ class Recorder:
     def __init__(self, seeds: int, envs: int, stack_size: int, gamma: float) -> None:
         self.gamma = gamma
         self.running = np.zeros((seeds, envs, 3))
-        self.running[..., 2] = 1.0
+        self.forget()
         self.sums = np.zeros((seeds, len(NAMES)))
         self.evictions = np.zeros((seeds, stack_size), np.int64)
         self.steps = 0
@@ -62,6 +62,10 @@ class Recorder:
         self.steps += updates * time * envs
         self._points.append(out)
         self._evicted.append(slots)
+
+    def forget(self) -> None:
+        """Drops the attempts that go on: the environments begin anew."""
+        self.running[:] = 0.0, 0.0, 1.0
 
     def recent(self, points: int = 20) -> dict[str, float]:
         """Means over the seeds and the last windows, for a progress line."""

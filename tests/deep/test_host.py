@@ -1,0 +1,173 @@
+"""The host road: observations stored once, every kind of space, mazes learned."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from adastack.deep.buffer import StoreOnce
+from adastack.deep.gym_run import GymSession, vector_env
+from adastack.deep.host import HostTrainer
+from adastack.deep.learner import train
+from adastack.deep.settings import PPOSettings
+from adastack.memory.reference import ReferenceStack
+from adastack.progress import Silent
+from adastack.runs import Run
+
+TINY = PPOSettings(hidden=8, n_envs=3, n_steps=20, batch_size=30, n_epochs=2)
+
+
+@pytest.mark.parametrize("k", [1, 4, 10])
+def test_a_step_costs_one_observation_and_k_numbers(k):
+    shape = (32, 32, 3)
+    buffer = StoreOnce("adaptive", k, 8, 128, [(shape, np.uint8)], [0])
+    per_step = buffer.nbytes / (8 * 128)
+    assert per_step <= 1.1 * np.prod(shape) + 4 * k * 1.01
+
+
+@pytest.mark.parametrize("rule", ["adaptive", "frame", "push_skip"])
+def test_stacks_match_the_reference_across_rollouts_and_episodes(rule):
+    rng = np.random.default_rng(0)
+    k, envs, steps = 3, 4, 7
+    buffer = StoreOnce(rule, k, envs, steps, [((), np.int32)], [-1])
+    slow = [ReferenceStack(rule, k, padding=-1) for _ in range(envs)]
+    first = rng.integers(100, size=envs)
+    buffer.reset([first])
+    for stack, observation in zip(slow, first, strict=True):
+        stack.reset(observation)
+    n_memory = {"adaptive": k, "frame": 1, "push_skip": 2}[rule]
+    for _ in range(5):
+        buffer.begin()
+        seen = []
+        for _ in range(steps):
+            seen.append([list(stack.slots) for stack in slow])
+            assert buffer.current()[0].tolist() == seen[-1]
+            memory = rng.integers(n_memory, size=envs)
+            over = rng.random(envs) < 0.3
+            observation = rng.integers(100, size=envs)
+            evicted = buffer.push(memory, [observation], over)
+            for i, stack in enumerate(slow):
+                assert evicted[i] == stack.push(int(memory[i]), observation[i])
+                if over[i]:
+                    stack.reset(observation[i])
+        gathered = buffer.columns[0][buffer.slots[:-1]]
+        assert gathered.tolist() == seen
+
+
+class Spaces(gym.Env):
+    """An environment with any spaces; rewards by the wish of the test."""
+
+    def __init__(self, observation_space, action_space, reward=1.0):
+        self.observation_space, self.action_space = observation_space, action_space
+        self.reward, self.t = reward, 0
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        self.observation_space.seed(seed)
+        self.t = 0
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        assert self.action_space.contains(action), action
+        self.t += 1
+        return self.observation_space.sample(), self.reward, False, self.t == 7, {}
+
+
+def registered(name, *args, **kwargs):
+    gym.register(name, lambda **_: Spaces(*args, **kwargs))
+    return name
+
+
+BOX = spaces.Box(-1, 1, (3,), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("observation_space", "action_space"),
+    [
+        (BOX, spaces.Discrete(3, start=2)),
+        (spaces.Discrete(4, start=1), spaces.MultiDiscrete([2, 3])),
+        (spaces.MultiDiscrete([2, 3]), spaces.MultiBinary(2)),
+        (spaces.Dict({"b": BOX, "a": spaces.Discrete(2)}), spaces.Box(-2, 2, (2, 2), np.float32)),
+    ],
+    ids=["box-discrete", "discrete-multi", "multi-binary", "dict-box"],
+)
+def test_every_space_is_trained(observation_space, action_space):
+    name = registered("Spaces-v0", observation_space, action_space)
+    session = GymSession(name, "adaptive", 3, TINY, [0], 60)
+    before = session.workers[0].params["params"]["policy"]["kernel"].copy()
+    session.advance()
+    assert (session.workers[0].params["params"]["policy"]["kernel"] != before).any()
+    assert session.results(4, True, 0)[0]["return"] == 7.0
+
+
+def test_time_limits_are_bootstrapped():
+    name = registered("Ones-v0", spaces.Discrete(1), spaces.Discrete(1))
+    settings = PPOSettings(
+        hidden=16, n_envs=4, n_steps=25, batch_size=50, gamma=0.5, learning_rate=0.01
+    )
+    session = GymSession(name, "none", 1, settings, [0], 5000)
+    while session.done < session.total:
+        session.advance()
+    value = session.trainer.value(session.workers[0].params, [np.zeros((1, 1), np.int32)])
+    np.testing.assert_allclose(value, 1 / (1 - 0.5), atol=0.1)
+
+
+@pytest.mark.parametrize("what", ["reward", "observation"])
+def test_what_is_not_a_number_stops_the_run(what, tmp_path):
+    space = spaces.Box(-np.inf, np.inf, (2,), np.float32)
+    name = registered("Nan-v0", space, spaces.Discrete(2), np.nan if what == "reward" else 1.0)
+    if what == "observation":
+        space.sample = lambda: np.array([np.nan, 0], np.float32)
+    with pytest.raises(RuntimeError, match=rf"{what} of environment 0 \(seed 3\)"):
+        train(
+            task=name, memory="adaptive", stack_size=2, algo="ppo", preset="paper", steps=60,
+            seeds=[3], path=tmp_path / "run", resume=False, progress=Silent(),
+            overrides={"hidden": 8, "n_envs": 3, "n_steps": 20, "batch_size": 30},
+        )  # fmt: skip
+    assert Run.open(tmp_path / "run").status == "failed"
+
+
+def test_an_action_space_nobody_supports_is_refused():
+    name = registered("Text-v0", BOX, spaces.Text(3))
+    with pytest.raises(TypeError, match="expected a Discrete"):
+        HostTrainer(vector_env(name, 2), "adaptive", 2, TINY)
+    name = registered("Flat-v0", BOX, BOX)
+    with pytest.raises(TypeError, match="'flat' expects Discrete"):
+        HostTrainer(vector_env(name, 2), "adaptive", 2, PPOSettings(action_form="flat"))
+
+
+def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
+    monkeypatch.setattr("adastack.deep.gym_run.RESTART", 2)
+
+    def session():
+        return GymSession("CartPole-v1", "adaptive", 2, TINY, [0, 1], 360)
+
+    whole, first, second = session(), session(), session()
+    for _ in range(6):
+        whole.advance()
+    for _ in range(4):
+        first.advance()
+    assert first.savable
+    second.restore(*first.checkpoint())
+    for _ in range(2):
+        second.advance()
+    ours, theirs = whole.checkpoint()[0], second.checkpoint()[0]
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+def test_a_maze_is_learned_by_the_host_road():
+    settings = PPOSettings(
+        hidden=32, n_envs=16, n_steps=50, batch_size=200, n_epochs=10, learning_rate=3e-3,
+        learning_rate_end=3e-3, entropy=0.01, memory_entropy=0.01,
+    )  # fmt: skip
+    gym.register(
+        "ShortMaze-v0", lambda **_: gym.make("adastack/PassiveTMaze-v0", length=3).unwrapped
+    )
+    session = GymSession("ShortMaze-v0", "adaptive", 2, settings, [0], 40_000)
+    while session.done < session.total:
+        session.advance()
+    result = session.results(100, True, 0)[0]
+    assert result["success"] == 1.0
+    assert result["memory_regret"] < 0.7
