@@ -17,6 +17,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from adastack.integrations.sb3.actions import HybridBox, action_form_for
+from adastack.integrations.sb3.callbacks import MemoryCallback, MlflowCallback, WandbCallback
 from adastack.integrations.sb3.extractors import (
     StackCnn,
     StackLstm,
@@ -34,12 +35,15 @@ __all__ = [
     "HybridActorCriticPolicy",
     "HybridBox",
     "KeptLstmPolicy",
+    "MemoryCallback",
+    "MlflowCallback",
     "StackCnn",
     "StackLstm",
     "StackMlp",
     "StackTransformer",
     "VecAdaptiveStack",
     "VecStack",
+    "WandbCallback",
     "action_form_for",
     "paper_policy",
 ]

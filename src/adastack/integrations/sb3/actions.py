@@ -6,29 +6,15 @@ from typing import Any
 
 import numpy as np
 from gymnasium import Space
-from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete, Tuple
+from gymnasium.spaces import Box, Discrete, Tuple
 from numpy.typing import NDArray
 
+from adastack.integrations.support import SUPPORT
 from adastack.memory import Rule
 from adastack.wrappers.actions import ActionForm, Unchanged, action_form
 
-_CHOICES: dict[type[Space[Any]], str] = {
-    Discrete: "factored",
-    MultiDiscrete: "factored",
-    MultiBinary: "factored",
-}
-
-FORMS: dict[str, dict[type[Space[Any]], str]] = {
-    "PPO": {**_CHOICES, Box: "hybrid"},
-    "A2C": {**_CHOICES, Box: "hybrid"},
-    "TRPO": {**_CHOICES, Box: "scores"},
-    "RecurrentPPO": {**_CHOICES, Box: "scores"},
-    "MaskablePPO": _CHOICES,
-    "DQN": {Discrete: "flat"},
-    "QRDQN": {Discrete: "flat"},
-    "SAC": {Box: "scores"},
-    "TD3": {Box: "scores"},
-}
+LIBRARIES = ("Stable-Baselines3", "sb3-contrib")
+FORMS = {row.algorithm: row.forms for row in SUPPORT if row.library in LIBRARIES}
 """For each algorithm, the action form that fits each action space of an environment."""
 
 AUTO: dict[type[Space[Any]], str] = {Discrete: "flat", Box: "scores"}
@@ -53,10 +39,10 @@ def action_form_for(algorithm: str | type, env_space: Space[Any]) -> str:
     name = algorithm if isinstance(algorithm, str) else algorithm.__name__
     if name not in FORMS:
         raise ValueError(f"expected an algorithm of {sorted(FORMS)}, actual: {name!r}")
-    for kind, form in FORMS[name].items():
-        if isinstance(env_space, kind):
-            return form
-    kinds = " or ".join(kind.__name__ for kind in FORMS[name])
+    for kind in type(env_space).__mro__:
+        if kind.__name__ in FORMS[name]:
+            return FORMS[name][kind.__name__]
+    kinds = " or ".join(FORMS[name])
     raise ValueError(f"{name} expects {kinds} actions, actual: {env_space}; use another algorithm")
 
 
