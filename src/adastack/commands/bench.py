@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-CHAPTERS = ("wrappers", "deep")
+CHAPTERS = ("wrappers", "worlds", "deep")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
