@@ -74,7 +74,8 @@ class Categorical:
         for i, (size, log_probs) in enumerate(
             zip(self.sizes, self._log_probs(outputs), strict=True)
         ):
-            total += jnp.sum(log_probs * jax.nn.one_hot(action[..., i].astype(jnp.int32), size), axis=-1)
+            chosen = jax.nn.one_hot(action[..., i].astype(jnp.int32), size)
+            total += jnp.sum(log_probs * chosen, axis=-1)
         return total
 
     def entropy(self, outputs: Array) -> Array:

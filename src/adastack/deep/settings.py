@@ -103,15 +103,17 @@ class PPOSettings:
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": PPOSettings(
-        n_envs=64,
+        n_envs=16,
         n_steps=100,
-        batch_size=1600,
-        n_epochs=4,
+        batch_size=400,
+        n_epochs=10,
         learning_rate=1e-3,
-        learning_rate_end=1e-4,
+        learning_rate_end=3e-4,
         entropy=0.03,
         memory_entropy=0.03,
+        entropy_until=0.8,
         anneal_entropy=True,
+        normalize_advantage=False,
     ),
 }
 

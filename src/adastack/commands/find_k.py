@@ -1,0 +1,127 @@
+"""``adastack find-k``: the smallest stack that is enough, learned or proved."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+
+PATIENCE = 2
+"""How many larger stacks in a row must not help before the search stops."""
+ENOUGH = 0.99
+"""The part of the best known return that is enough."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of ``adastack find-k``."""
+    parser.add_argument("task", help="the task, with its options: passive-tmaze:length=16")
+    parser.add_argument("--memory", default="adaptive", help="the memory rule")
+    parser.add_argument("--net", default="mlp", help="mlp, lstm or transformer")
+    parser.add_argument("--max-k", type=int, default=6, help="the largest stack to try")
+    parser.add_argument("--steps", type=float, default=1e6, help="steps of each run")
+    parser.add_argument("--seeds", type=int, default=5, help="how many seeds each stack gets")
+    parser.add_argument("--preset", default="robust", help="the settings of the learner")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="where runs are kept")
+    parser.add_argument("--no-proof", action="store_true", help="do not ask the theory for kappa")
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Grows the stack until the return stops improving."""
+    if args.max_k < 1 or args.seeds < 2:
+        raise ValueError(
+            f"expected --max-k of at least 1 and --seeds of at least 2, "
+            f"actual: {args.max_k} and {args.seeds}"
+        )
+    rows: list[dict[str, Any]] = []
+    for k in range(1, args.max_k + 1):
+        rows.append(_learned(args, k))
+        if _stop(rows):
+            break
+    best = max(row["return"] for row in rows)
+    good = [row["k"] for row in rows if row["return"] >= best - (1 - ENOUGH) * abs(best)]
+    return {
+        "task": args.task,
+        "memory": args.memory,
+        "k": good[0],
+        "stacks": rows,
+        "kappa": None if args.no_proof else _proved(args),
+    }
+
+
+def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:
+    """The return of one stack size: mean over the seeds with its 95% interval."""
+    from adastack.deep.learner import train
+    from adastack.progress import watch
+
+    name = args.task.replace("/", "-").replace(":", "-").replace(",", "-")
+    path = args.out / f"find-k-{name}-{args.memory}-{args.net}-{args.preset}-{k}"
+    with watch(int(args.steps), f"k = {k}") as progress:
+        result = train(
+            task=args.task,
+            memory=args.memory,
+            stack_size=k,
+            algo="ppo",
+            preset=args.preset,
+            steps=int(args.steps),
+            seeds=list(range(args.seeds)),
+            path=path,
+            overrides={"net": args.net},
+            resume=path.exists(),
+            progress=progress,
+        )
+    returns = np.array([row["return"] for row in result["seeds"]])
+    mean, error = float(returns.mean()), float(returns.std(ddof=1) / np.sqrt(len(returns)))
+    half = float(stats.t.ppf(0.975, len(returns) - 1)) * error
+    optimality = [row.get("optimality") for row in result["seeds"]]
+    known = None if None in optimality else float(np.mean(optimality))
+    success = float(np.mean([row["success"] for row in result["seeds"]]))
+    return {
+        "k": k,
+        "return": mean,
+        "low": mean - half,
+        "high": mean + half,
+        "success": success,
+        "optimality": known,
+        "run": str(path),
+    }
+
+
+def _stop(rows: list[dict[str, Any]]) -> bool:
+    """Whether the optimum is reached, or larger stacks have stopped helping."""
+    optimality = rows[-1]["optimality"]
+    if optimality is not None and optimality >= ENOUGH:
+        return True
+    best = int(np.argmax([row["return"] for row in rows]))
+    first = next(i for i, row in enumerate(rows) if row["high"] >= rows[best]["low"])
+    # Nothing above the first stack is a flat start rather than a plateau: some tasks need several
+    # slots before any of them helps.
+    return first > 0 and len(rows) - 1 - first >= PATIENCE
+
+
+def _proved(args: argparse.Namespace) -> int | None:
+    """Kappa, where the theory can prove it."""
+    from adastack.tasks.registry import make_task
+    from adastack.theory.kappa import kappa
+
+    try:
+        return kappa(make_task(args.task), args.memory, args.max_k).kappa
+    except ValueError:
+        return None
+
+
+def show(result: dict[str, Any]) -> None:
+    """Prints the stacks that were tried and the answer."""
+    table = Table("k", "return", "95% interval", "success", title=f"find-k {result['task']}")
+    for row in result["stacks"]:
+        interval = f"{row['low']:.3f} .. {row['high']:.3f}"
+        table.add_row(str(row["k"]), f"{row['return']:.3f}", interval, f"{row['success']:.2f}")
+    console = Console()
+    console.print(table)
+    proved = result["kappa"]
+    beside = "" if proved is None else f"; the theory proves kappa = {proved}"
+    console.print(f"smallest stack that is enough: k = {result['k']}{beside}")
