@@ -22,6 +22,9 @@ VIEWS = ("symbolic", "rgb")
 TILE = 8
 """Pixels of a cell in the ``rgb`` view."""
 
+HIGHEST_CODE = 10
+"""The largest number that a symbolic view can hold; a learner may scale by it."""
+
 SLOT_TILE = 12
 """Pixels of a cell in the picture of a slot."""
 
@@ -149,8 +152,9 @@ class MiniGridMemoryEnv(gymnasium.Env[Any, Any]):
 
 def view_space(view: str) -> gymnasium.spaces.Box:
     """The space of a view."""
-    side = VIEW if view == "symbolic" else VIEW * TILE
-    return gymnasium.spaces.Box(0, 255, (side, side, 3), np.uint8)
+    if view == "symbolic":
+        return gymnasium.spaces.Box(0, HIGHEST_CODE, (VIEW, VIEW, 3), np.uint8)
+    return gymnasium.spaces.Box(0, 255, (VIEW * TILE, VIEW * TILE, 3), np.uint8)
 
 
 def check_size(size: int) -> None:

@@ -174,6 +174,15 @@ def test_registered_worlds_are_found_by_size_and_by_id(env_id):
             break
 
 
+def test_codes_stay_within_the_space():
+    from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX, STATE_TO_IDX
+
+    codes = [*OBJECT_TO_IDX.values(), *COLOR_TO_IDX.values(), *STATE_TO_IDX.values()]
+    space = MiniGridMemory(7).observation_space
+    assert (space.high == max(codes)).all()
+    assert all(view in space for view in memory_tables(13, True).views)
+
+
 def test_rgb_views_are_those_of_the_package_and_of_the_twin():
     env = MiniGridMemoryEnv(7, view="rgb")
     theirs = RGBImgPartialObsWrapper(gym.make("MiniGrid-MemoryS7-v0"), tile_size=8)
