@@ -18,6 +18,7 @@ except ModuleNotFoundError as error:
 
 from adastack.integrations.sb3.actions import HybridBox, action_form_for
 from adastack.integrations.sb3.callbacks import MemoryCallback, MlflowCallback, WandbCallback
+from adastack.integrations.sb3.export import LoadedPolicy, export_policy, load_policy
 from adastack.integrations.sb3.extractors import (
     StackCnn,
     StackLstm,
@@ -35,6 +36,7 @@ __all__ = [
     "HybridActorCriticPolicy",
     "HybridBox",
     "KeptLstmPolicy",
+    "LoadedPolicy",
     "MemoryCallback",
     "MlflowCallback",
     "StackCnn",
@@ -45,5 +47,7 @@ __all__ = [
     "VecStack",
     "WandbCallback",
     "action_form_for",
+    "export_policy",
+    "load_policy",
     "paper_policy",
 ]

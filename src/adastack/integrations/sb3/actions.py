@@ -105,14 +105,17 @@ class Hybrid(ActionForm):
         return np.append(np.ravel(env_action), memory_action).astype(self.space.dtype)
 
 
+def resolved(name: str, env_space: Space[Any]) -> str:
+    """The name of the form that ``"auto"`` stands for; other names as they are."""
+    if name != "auto":
+        return name
+    return next((AUTO[kind] for kind in AUTO if isinstance(env_space, kind)), "factored")
+
+
 def form_for(name: str, rule: Rule, stack_size: int, env_space: Space[Any]) -> ActionForm:
     """The named form of a rule's joint actions, one that Stable-Baselines3 can take."""
     if rule.passive:
         return Unchanged(env_space)
-    if name == "auto":
-        name = next(
-            (form for kind, form in AUTO.items() if isinstance(env_space, kind)), "factored"
-        )
     n_memory = rule.actions(stack_size)
     if name == "hybrid" and isinstance(env_space, Box):
         return Hybrid(env_space, n_memory)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium import Space
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, VecTransposeImage
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from adastack.integrations.sb3.actions import form_for, joint_masks
+from adastack.integrations.sb3.actions import form_for, joint_masks, resolved
 from adastack.integrations.sb3.layout import channels_first, joined_shape, joined_space, parts
 from adastack.memory import Stack, check_stack_size, get_rule
 from adastack.wrappers.observations import padding_for
@@ -51,8 +52,16 @@ class VecStack(VecEnvWrapper):
         self.stack_size = int(stack_size)
         self.rule = get_rule(rule)
         self.padding_type = padding_type
-        self.action_form = form_for(action_form, self.rule, stack_size, venv.action_space)
+        form_name = resolved(action_form, venv.action_space)
+        self.action_form = form_for(form_name, self.rule, stack_size, venv.action_space)
         padding = padding_for(venv.observation_space, padding_type)
+        self.settings = {
+            "stack_size": self.stack_size,
+            "rule": self.rule.name,
+            "padding_type": _plain(venv.observation_space, padding_type),
+            "action_form": form_name,
+        }
+        """What it was made with, as JSON knows it; `from_settings` makes it again."""
         venv = channels_first(venv)
         if padding is not None and isinstance(venv, VecTransposeImage):
             padding = venv.transpose_observations(padding)
@@ -66,6 +75,14 @@ class VecStack(VecEnvWrapper):
         columns = [(part.shape or (), np.dtype(part.dtype)) for part in self._parts.values()]
         self._stack = Stack(self.rule, self.stack_size, self.num_envs, columns)
         self._memory_actions: NDArray[np.integer] = np.zeros(self.num_envs, np.intp)
+
+    @staticmethod
+    def from_settings(venv: VecEnv, settings: dict[str, Any]) -> VecStack:
+        """A memory with the settings of another."""
+        padding_type = settings["padding_type"]
+        if not isinstance(padding_type, str):
+            padding_type = venv.observation_space.from_jsonable(padding_type)[0]
+        return VecStack(venv, **{**settings, "padding_type": padding_type})
 
     def reset(self) -> Any:
         """Resets the environments and forgets everything but their first observations."""
@@ -220,3 +237,8 @@ def _refuse_second_memory(venv: VecEnv) -> None:
         f"expected environments without a memory, actual: they have one already "
         f"({rule.name}, stack_size {stack_size}); wrap them once"
     )
+
+
+def _plain(space: Space[Any], padding_type: Any) -> Any:
+    """A padding as JSON knows it."""
+    return padding_type if isinstance(padding_type, str) else space.to_jsonable([padding_type])
