@@ -86,7 +86,7 @@ CASES = {
         PPO,
         "MultiInputPolicy",
         lambda: pictures(BOX),
-        {**SMALL, **CNN, "use_sde": True},
+        cnn(use_sde=True, **SMALL),
     ),
     "RecurrentPPO": lambda: (
         RecurrentPPO,
