@@ -8,6 +8,8 @@ from pathlib import Path
 import jax
 
 CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
+CACHE_SETTING = "jax_compilation_cache_dir"
+LEAST_SETTING = "jax_persistent_cache_min_compile_time_secs"
 
 
 def prepare() -> None:
@@ -15,7 +17,7 @@ def prepare() -> None:
 
     A folder that the user names in JAX_COMPILATION_CACHE_DIR is used instead.
     """
-    if os.environ.get(CACHE_VARIABLE) or jax.config.jax_compilation_cache_dir:
+    if os.environ.get(CACHE_VARIABLE) or getattr(jax.config, CACHE_SETTING):
         return
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(home) / "adastack" / "jax"
@@ -23,5 +25,5 @@ def prepare() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return  # Without a cache everything works, only the start is slower.
-    jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    for name, value in ((CACHE_SETTING, str(folder)), (LEAST_SETTING, 0.2)):
+        jax.config.update(name, value)  # type: ignore[no-untyped-call]

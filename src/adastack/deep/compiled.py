@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
+import optax  # type: ignore[import-untyped]
 from jax import Array
 
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Product, cumulative, draw, joint_log_probs
 from adastack.deep.initial import initial_params
-from adastack.deep.networks import ActorCritic, Leaf, check_net
+from adastack.deep.networks import ActorCritic, Leaf, act, check_net, read
 from adastack.deep.settings import PPOSettings
 from adastack.deep.tables import MEMORY_REGRET, OVER, SUCCESS, tables_of
 from adastack.deep.update import Batch, Evaluation, Params, rates_at, update
@@ -90,7 +90,8 @@ class Trainer:
     def init(self, seeds: Sequence[int]) -> Learner:
         """Fresh learners, seeds on the first axis of every array."""
         fresh = [self._init_one(int(seed)) for seed in seeds]
-        return jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *fresh)
+        stacked: Learner = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *fresh)
+        return stacked
 
     def _init_one(self, seed: int) -> Learner:
         stack = np.zeros((1, self.induced.stack_size), np.int32)
@@ -99,7 +100,8 @@ class Trainer:
         uniform = np.random.default_rng([seed, 1]).random(self.settings.n_envs)
         state = self.task.start_states[np.searchsorted(self.task.start_cdf, uniform, "right")]
         agent = self.induced.first[self.task.observation[state]]
-        place = Place(state, agent, np.zeros(self.settings.n_envs, np.int32))
+        clock = np.zeros(self.settings.n_envs, np.int32)
+        place = Place(jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock))
         return Learner(params, optax.ScaleByAdamState(np.int32(0), zeros, zeros), place)
 
     # One chunk: some updates of all seeds.
@@ -128,7 +130,8 @@ class Trainer:
             return learner, log, losses.at[i].set(loss)
 
         losses = jnp.zeros((capacity, len(seeds)))
-        return jax.lax.fori_loop(0, count, body, (learner, log, losses))
+        ran: tuple[Learner, Log, Array] = jax.lax.fori_loop(0, count, body, (learner, log, losses))
+        return ran
 
     def _update_all(
         self, learner: Learner, seeds: Array, index: Array, rates: Any
@@ -159,7 +162,7 @@ class Trainer:
 
     def _policy_table(self, params: Params) -> Array:
         """(agents, pairs - 1): cumulative probabilities of the pairs of actions."""
-        outputs = self.net.apply(params, self.tables.stacks, method="act")
+        outputs = act(self.net, params, self.tables.stacks)
         return cumulative(jnp.exp(self._joint(outputs)))
 
     def _rollout_table(self, policy: Array, place: Place, key: Array) -> tuple[Place, Steps]:
@@ -167,7 +170,7 @@ class Trainer:
 
     def _rollout_net(self, params: Params, place: Place, key: Array) -> tuple[Place, Steps]:
         def rows(agent: Array) -> Array:
-            outputs = self.net.apply(params, self.tables.stacks[agent], method="act")
+            outputs = act(self.net, params, self.tables.stacks[agent])
             return cumulative(jnp.exp(self._joint(outputs)))
 
         return self._rollout(rows, place, key)
@@ -251,16 +254,16 @@ class Trainer:
 
     def _values(self, params: Params, agent: Array) -> Array:
         if self.tabulated:
-            return self.net.apply(params, self.tables.stacks)[1][agent]
+            return read(self.net, params, self.tables.stacks)[1][agent]
         flat = self.tables.stacks[agent.reshape(-1)]
-        return self.net.apply(params, flat)[1].reshape(agent.shape)
+        return read(self.net, params, flat)[1].reshape(agent.shape)
 
     def evaluate(self, params: Params, agent: Array, joint: Array) -> Evaluation:
         """Log-probabilities, entropies and values at agent states, by either road."""
         if not self.tabulated:
-            rows = self._said(*self.net.apply(params, self.tables.stacks[agent]))
+            rows = self._said(*read(self.net, params, self.tables.stacks[agent]))
         else:
-            table = self._said(*self.net.apply(params, self.tables.stacks))
+            table = self._said(*read(self.net, params, self.tables.stacks))
             # A product with one-hot rows looks up on the way there and sums up on the way back.
             rows = jax.nn.one_hot(agent, len(table)) @ table
         n = self.n_actions * self.n_memory

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.deep.heads import joint_log_probs
-from adastack.deep.networks import ActorCritic
+from adastack.deep.networks import ActorCritic, act
 from adastack.deep.simulate import Played, Policy, play
 from adastack.deep.tables import cue_classes
 from adastack.memory import get_rule
@@ -23,12 +23,13 @@ def policy_of(
     net: ActorCritic, params: Any, n_actions: int, n_memory: int, form: str, greedy: bool
 ) -> Policy:
     """The policy as a function of stacks, in numpy."""
-    act = jax.jit(lambda stacks: net.apply(params, stacks, method="act"))
+    outputs = jax.jit(lambda stacks: act(net, params, stacks))
 
     def probabilities(stacks: NDArray[np.int32]) -> NDArray[np.float64]:
-        log_probs = joint_log_probs(act(jnp.asarray(stacks)), n_actions, n_memory, form)
+        log_probs = joint_log_probs(outputs(jnp.asarray(stacks)), n_actions, n_memory, form)
         if greedy:
-            return np.eye(n_actions * n_memory)[np.asarray(log_probs).argmax(axis=1)]
+            sure: NDArray[np.float64] = np.eye(n_actions * n_memory)[np.argmax(log_probs, axis=1)]
+            return sure
         return np.exp(np.asarray(log_probs, np.float64))
 
     return probabilities

@@ -80,7 +80,8 @@ class Categorical:
 
     def entropy(self, outputs: Array) -> Array:
         """Sum over the choices."""
-        return sum(-jnp.sum(jnp.exp(p) * p, axis=-1) for p in self._log_probs(outputs))
+        parts = [-jnp.sum(jnp.exp(p) * p, axis=-1) for p in self._log_probs(outputs)]
+        return sum(parts, jnp.zeros(()))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from adastack.deep.buffer import StoreOnce
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.initial import initial_params
-from adastack.deep.networks import ActorCritic, check_net, spec_of
+from adastack.deep.networks import ActorCritic, act, check_net, read, spec_of
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, env_action, head_of, leaves_of, nested
 from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
@@ -74,15 +74,15 @@ class HostTrainer:
         return joined[:, :-1], joined[:, -1].astype(np.int64)
 
     def _net(self, params: Params, leaves: list[Array]) -> tuple[Array, Array]:
-        return self.net.apply(params, nested(self.spec, leaves))
+        return read(self.net, params, nested(self.spec, leaves))
 
     def _act(self, params: Params, leaves: list[Array], seed: Array, step: Array) -> Array:
-        outputs = self.net.apply(params, nested(self.spec, leaves), method="act")
+        outputs = act(self.net, params, nested(self.spec, leaves))
         key = jax.random.fold_in(jax.random.key(seed), step)
         return jnp.concatenate(self.heads.sample(outputs, key), axis=1).astype(jnp.float32)
 
     def _greedy(self, params: Params, leaves: list[Array]) -> Array:
-        outputs = self.net.apply(params, nested(self.spec, leaves), method="act")
+        outputs = act(self.net, params, nested(self.spec, leaves))
         return jnp.concatenate(self.heads.mode(outputs), axis=1).astype(jnp.float32)
 
     def _learn(

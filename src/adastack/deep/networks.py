@@ -6,7 +6,7 @@ Weights are drawn in `adastack.deep.initial`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import flax.linen as nn
 import jax
@@ -89,7 +89,7 @@ class SlotEncoder(nn.Module):
         scaled = slots.astype(jnp.float32) * spec.scale
         if spec.kind == "image" and self.convolve:
             return self._convolve(scaled)
-        return scaled.reshape(*slots.shape[:2], -1)
+        return cast(Array, scaled.reshape(*slots.shape[:2], -1))
 
     def _convolve(self, images: Array) -> Array:
         large = min(images.shape[2:4]) >= LARGE_IMAGE
@@ -130,7 +130,7 @@ class LstmBody(nn.Module):
         cell = nn.OptimizedLSTMCell(self.hidden)
         # Few slots are unrolled: a loop costs more than the small products inside it.
         unroll = min(features.shape[1], 4)
-        return nn.RNN(cell, unroll=unroll)(embedded)[:, -1]
+        return cast(Array, nn.RNN(cell, unroll=unroll)(embedded))[:, -1]
 
 
 class TransformerBody(nn.Module):
@@ -156,7 +156,7 @@ class TransformerBody(nn.Module):
             x = (x[:, -1:] if last else x) + attended
             wide = nn.relu(nn.Dense(2 * self.hidden)(nn.LayerNorm()(x)))
             x = x + nn.Dense(self.hidden)(wide)
-        return nn.LayerNorm()(x[:, -1])
+        return cast(Array, nn.LayerNorm()(x[:, -1]))
 
 
 BODIES = {"mlp": MlpBody, "cnn": MlpBody, "lstm": LstmBody, "transformer": TransformerBody}
@@ -209,6 +209,17 @@ class ActorCritic(nn.Module):
         log_std = jnp.broadcast_to(self.log_std, (len(outputs), self.n_deviations))
         mean, rest = jnp.split(outputs, [self.n_deviations], axis=-1)
         return jnp.concatenate([mean, log_std, rest], axis=-1)
+
+
+def read(net: ActorCritic, params: Any, slots: Any) -> tuple[Array, Array]:
+    """Policy outputs and values of a batch of stacks."""
+    outputs, value = cast(tuple[Array, Array], net.apply(params, slots))
+    return outputs, value
+
+
+def act(net: ActorCritic, params: Any, slots: Any) -> Array:
+    """The policy outputs alone of a batch of stacks."""
+    return cast(Array, net.apply(params, slots, method="act"))
 
 
 def check_net(net: str, spec: Spec) -> None:

@@ -148,7 +148,8 @@ def play(
         stacks.learn(agent, memory_action, symbol)
     return Played(
         int(sums[0]), int(sums[1]), int(sums[2]), float(sums[3]), float(sums[4]),
-        *regretted.tolist(), int(seen.sum()), *counts,
+        int(regretted[0]), int(regretted[1]), int(regretted[2]), int(seen.sum()),
+        counts[0], counts[1], counts[2], counts[3],
     )  # fmt: skip
 
 

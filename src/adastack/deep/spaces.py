@@ -80,10 +80,12 @@ def head_of(space: spaces.Space[Any]) -> Head:
 def env_action(space: spaces.Space[Any], action: Array) -> Array:
     """A batch of what a head gave, (batch, entries), as the environments expect it."""
     if isinstance(space, spaces.Discrete):
-        return action[:, 0].astype(np.int64) + space.start
+        chosen: Array = action[:, 0].astype(np.int64) + space.start
+        return chosen
     if isinstance(space, spaces.Box):
         shaped = action.reshape(-1, *space.shape)
-        return np.clip(shaped, space.low, space.high).astype(space.dtype)
+        clipped: Array = np.clip(shaped, space.low, space.high).astype(space.dtype)
+        return clipped
     assert space.shape is not None
     shaped = action.reshape(-1, *space.shape).astype(space.dtype)
     return shaped + space.start if isinstance(space, spaces.MultiDiscrete) else shaped

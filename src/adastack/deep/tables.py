@@ -83,12 +83,14 @@ def cue_classes(task: FiniteTask) -> tuple[np.ndarray, np.ndarray]:
 def evicted_slots(stacks: np.ndarray, rule_table: np.ndarray, empty: int) -> np.ndarray:
     """(agents, memory actions): the slot each memory action gives up."""
     filled = (stacks != empty).sum(axis=1)
-    return rule_table[:, filled].T.astype(np.int32)
+    slots: np.ndarray = rule_table[:, filled].T.astype(np.int32)
+    return slots
 
 
 def symbol_counts(slots: np.ndarray, n_observations: int) -> np.ndarray:
     """(..., slots) -> (..., observations): how often each observation is held."""
-    return (slots[..., None] == np.arange(n_observations)).sum(axis=-2)
+    counts: np.ndarray = (slots[..., None] == np.arange(n_observations)).sum(axis=-2)
+    return counts
 
 
 def regret_bits(
@@ -106,11 +108,11 @@ def regret_bits(
     kept_slots = slots + (slots >= evicted[..., None])
     kept = symbol_counts(np.take_along_axis(stacks[:, None, :], kept_slots, axis=2), n)
     current = symbol_counts(stacks[:, -1:], n)
-    held = (memory >= needed).all(-1)
+    held = np.asarray((memory >= needed).all(-1))
     still = (kept >= needed[:, :, None]).all(-1)
     wanted = (current > 0) & (memory < needed)
     dropped = wanted[:, :, None] & (kept < np.minimum(needed, memory + 1)[:, :, None])
-    bits = np.where(held, 0, MEMORY_REGRET)[..., None]
+    bits = np.where(np.asarray(held)[..., None], 0, MEMORY_REGRET)
     bits = bits | np.where(dropped.any(-1), ACTIVE_REGRET, 0)
     bits = bits | np.where(held[..., None] & ~still, PASSIVE_REGRET, 0)
     none = (needed == 0).all(-1)[..., None]
