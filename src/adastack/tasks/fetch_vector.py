@@ -73,6 +73,8 @@ class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         task = FetchReach(goal_period, visible_steps)
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads must be at least 1, actual: {threads}")
         self.num_envs = checked_num_envs(num_envs)
         mode = checked_autoreset_mode(autoreset_mode)
         self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
@@ -84,7 +86,7 @@ class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
         self.attempts = [Attempt(task) for _ in range(num_envs)]
         """The arms and their goals."""
         self._generators: list[np.random.Generator] = []
-        count = min(num_envs, threads or len(os.sched_getaffinity(0)))
+        count = min(num_envs, _cores() if threads is None else threads)
         self._shares = [range(first, num_envs, count) for first in range(count)]
         self._pool = ThreadPoolExecutor(count, "fetch") if count > 1 else None
 
@@ -165,3 +167,10 @@ class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
             "is_success": close,
         }
         return with_presence(infos, self.num_envs)
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -192,6 +192,11 @@ def test_bad_options_are_refused(make):
         make(visible_steps=1.5)
 
 
+def test_there_is_at_least_one_thread():
+    with pytest.raises(ValueError, match="threads must be at least 1, actual: 0"):
+        FetchReachVectorEnv(2, threads=0)
+
+
 def test_bad_actions_are_refused_and_change_nothing():
     env = FetchReachEnv()
     with pytest.raises(ResetNeeded, match="no episode has begun"):
