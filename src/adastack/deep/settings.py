@@ -114,6 +114,7 @@ PRESETS: dict[str, PPOSettings] = {
         entropy_until=0.8,
         anneal_entropy=True,
         normalize_advantage=False,
+        optimism=1.0,
     ),
 }
 
