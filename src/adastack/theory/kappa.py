@@ -1,0 +1,130 @@
+"""kappa: how many observations an agent must be able to keep in order to act optimally."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from adastack.memory import Rule, get_rule
+from adastack.tasks.finite import FiniteTask
+from adastack.tasks.induced import TooLargeError
+from adastack.theory.belief import MAX_BELIEFS, beliefs
+from adastack.theory.bound import Best, best_policy
+from adastack.theory.feasible import find_optimal
+from adastack.theory.never import beyond_stacks
+from adastack.theory.optimal import Criterion, Optimal, default_gamma, optimal_values
+from adastack.theory.stacks import StackPolicy, Stacks
+
+MAX_K = 16
+MAX_CHOICES = 200_000
+
+
+@dataclass(frozen=True)
+class KappaResult:
+    """What is known about kappa. See `kappa`."""
+
+    task: str
+    rule: str
+    gamma: float
+    """The discount; it plays no role for the average reward."""
+    criterion: Criterion
+    optimum: float | None = None
+    """The value of perfect memory, averaged over starts; None if it could not be computed."""
+    kappa: int | None = None
+    """The smallest sufficient stack size; None if the search stopped before it was found."""
+    at_least: int = 1
+    """Every smaller stack size is proved to be too small."""
+    policy: StackPolicy | None = None
+    """An optimal stack policy of size kappa: the proof that it is enough."""
+    smaller: dict[int, Best] = field(default_factory=dict)
+    """For each smaller stack size, the best that a deterministic stack policy can do."""
+    stopped: str | None = None
+    """Why the search stopped, if it did before kappa was found."""
+
+
+def kappa(
+    task: FiniteTask,
+    rule: str | Rule = "adaptive",
+    max_k: int = MAX_K,
+    gamma: float | None = None,
+    criterion: Criterion = "discounted",
+    *,
+    max_choices: int = MAX_CHOICES,
+    max_beliefs: int = MAX_BELIEFS,
+) -> KappaResult:
+    """Finds the smallest stack size with a policy that is optimal from every start.
+
+    The search is exhaustive: the answer comes with an optimal policy, and every smaller size has
+    been refuted. A search that grows too long says where it stopped instead.
+
+    Args:
+        task: The task; its time limit is ignored.
+        rule: The memory rule or its name.
+        max_k: The largest stack size to try.
+        gamma: The discount; by default the task's own, or 0.99.
+        criterion: ``"discounted"``, or ``"average"`` for the average reward of a continual task.
+        max_choices: How many choices to try, for each stack size, before stopping.
+        max_beliefs: How many beliefs to enumerate before stopping.
+
+    Example:
+        >>> from adastack.tasks import passive_tmaze
+        >>> kappa(passive_tmaze(length=5)).kappa
+        2
+        >>> kappa(passive_tmaze(length=5), "frame").kappa
+        5
+    """
+    rule, gamma = get_rule(rule), default_gamma(task) if gamma is None else gamma
+    known: dict[str, Any] = {"task": task.name, "rule": rule.name}
+    known.update(gamma=gamma, criterion=criterion)
+    try:
+        optimal = optimal_values(beliefs(task, max_beliefs=max_beliefs), gamma, criterion)
+    except TooLargeError as error:
+        return KappaResult(**known, stopped=str(error))
+    known.update(optimum=optimal.start_value, smaller={})
+    hopeless = _hopeless(optimal)
+    for k in range(1, max_k + 1):
+        try:
+            before = known["smaller"].get(k - 1)
+            policy, best, decided = _examine(optimal, Stacks(task, rule, k), max_choices, before)
+        except ValueError as error:
+            return KappaResult(**known, at_least=k, stopped=hopeless or f"k={k}: {error}")
+        if policy is not None:
+            return KappaResult(**known, kappa=k, at_least=k, policy=policy)
+        known["smaller"][k] = best
+        if hopeless and not (best and best.proved):
+            return KappaResult(**known, at_least=max_k + 1, stopped=hopeless)
+        if not decided:
+            why = f"k={k}: undecided after {max_choices:,} choices"
+            return KappaResult(**known, at_least=k, stopped=why)
+    why = hopeless or f"no k up to max_k={max_k} is enough"
+    return KappaResult(**known, at_least=max_k + 1, stopped=why)
+
+
+def _hopeless(optimal: Optimal) -> str | None:
+    """Why no stack size is enough, if it is known."""
+    seen = beyond_stacks(optimal) if optimal.gamma < 1 else None
+    if seen is None:
+        return None
+    name = optimal.beliefs.task.observation_names[seen]
+    return (
+        f"no stack size is enough: while {name!r} repeats, the optimal action keeps changing, "
+        "and a stack does not"
+    )
+
+
+def _examine(
+    optimal: Optimal, stacks: Stacks, max_choices: int, before: Best | None
+) -> tuple[StackPolicy | None, Best | None, bool]:
+    """An optimal policy of this size, else the best there is and whether none can be optimal."""
+    found = find_optimal(optimal, stacks, max_choices=max_choices)
+    if found.policy is not None:
+        return found.policy, None, True
+    best = best_policy(
+        optimal, stacks, max_choices=max_choices, smaller=before.policy if before else None
+    )
+    if optimal.criterion == "average":
+        # Here a policy may err as long as it never comes back to where it erred.
+        if best.value >= optimal.start_value - optimal.tolerance:
+            return best.policy, None, True
+        return None, best, best.proved
+    return None, best, found.complete

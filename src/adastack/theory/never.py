@@ -1,0 +1,75 @@
+"""Tasks for which no stack is large enough.
+
+A stack that receives the same observation again and again stops changing: entries of any other kind
+can only be given up or move towards the old end, and once they rest, the stack is the same at every
+step. So is the action that a stack policy takes. A task whose optimal play must keep changing its
+action under a stream of one observation, such as the tiger's "listen twice, then open", is beyond
+every stack size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adastack.tasks.finite import Bools
+from adastack.theory.optimal import Optimal
+
+
+def beyond_stacks(optimal: Optimal) -> int | None:
+    """An observation whose repetition defeats every stack policy, whatever its size.
+
+    Returns:
+        The observation; None if there is no such reason (a finite stack may or may not be enough).
+    """
+    for seen in range(optimal.beliefs.task.n_observations):
+        stuck = ~_may_settle(optimal, seen)
+        if stuck.any() and any(_doomed(optimal, stuck)[b] for _, b, _ in optimal.beliefs.first):
+            return seen
+    return None
+
+
+def _may_settle(optimal: Optimal, seen: int) -> Bools:
+    """The beliefs from which an optimal player of a stream of one observation can settle.
+
+    It settles if from some step on it takes the same action for ever, or the stream must end.
+    """
+    after = _after(optimal, seen)
+    settled = optimal.best.copy()
+    while True:
+        # The last entry stands for "the stream ends here".
+        goes_on = np.vstack([settled, np.ones(settled.shape[1], np.bool_)])
+        stays = settled & np.take_along_axis(goes_on, after, axis=0)
+        if (stays == settled).all():
+            break
+        settled = stays
+    fine: Bools = settled.any(axis=1)
+    while True:
+        leads = np.append(fine, True)[after] & optimal.best
+        more: Bools = np.logical_or(fine, leads.any(axis=1))
+        if (more == fine).all():
+            return fine
+        fine = more
+
+
+def _after(optimal: Optimal, seen: int) -> NDArray[np.intp]:
+    """(beliefs, actions): the belief after an action and the observation; -1 if it cannot come."""
+    steps = optimal.beliefs.steps
+    after = np.full(optimal.best.shape, -1, np.intp)
+    for belief, by_action in enumerate(steps):
+        for action, following in enumerate(by_action):
+            for symbol, next_belief, _ in following:
+                if symbol == seen:
+                    after[belief, action] = next_belief
+    return after
+
+
+def _doomed(optimal: Optimal, stuck: Bools) -> Bools:
+    """The beliefs from which every optimal policy comes, with some chance, to a stuck one."""
+    doomed = stuck
+    while True:
+        meets = (optimal.beliefs.transition @ doomed.astype(float)).reshape(optimal.best.shape) > 0
+        more: Bools = doomed | (meets | ~optimal.best).all(axis=1)
+        if (more == doomed).all():
+            return doomed
+        doomed = more
