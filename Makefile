@@ -16,7 +16,7 @@ $(CORE): pyproject.toml constraints.txt
 	@touch $@
 
 $(DEV): $(CORE)
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable '.[dev,sb3,minigrid,robot,popgym]'
 	@touch $@
 
 demo: $(CORE) ## learn what to remember, and look at it
