@@ -9,7 +9,7 @@ optimal stochastic policy is optimal wherever it is taken, so each of them could
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,8 +32,17 @@ class Found:
     """How many choices were tried."""
 
 
+Allow = Callable[[tuple[int, ...], int, int], bool]
+"""Whether a stack may be answered with an action and a memory action."""
+
+
 def find_optimal(
-    optimal: Optimal, stacks: Stacks, *, max_choices: int, consistent: bool = False
+    optimal: Optimal,
+    stacks: Stacks,
+    *,
+    max_choices: int,
+    consistent: bool = False,
+    allow: Allow | None = None,
 ) -> Found:
     """Looks for a stack policy that is optimal from every start.
 
@@ -44,8 +53,9 @@ def find_optimal(
         stacks: The memory.
         max_choices: How many choices to try before giving up.
         consistent: Ask also that all histories behind a stack have the same value.
+        allow: Ask also that every choice is allowed.
     """
-    search = _Puzzle(optimal, stacks, consistent)
+    search = _Puzzle(optimal, stacks, consistent, allow)
     end = search.run(max_choices)
     policy = search.partial.policy() if end is End.FOUND else None
     return Found(policy, end is not End.STOPPED, search.tried)
@@ -54,17 +64,21 @@ def find_optimal(
 class _Puzzle(Search):
     """Refuses every node at which the choice made is not optimal, or none could be."""
 
-    def __init__(self, optimal: Optimal, stacks: Stacks, consistent: bool) -> None:
+    def __init__(
+        self, optimal: Optimal, stacks: Stacks, consistent: bool, allow: Allow | None
+    ) -> None:
         super().__init__(Partial(optimal.beliefs, stacks))
         self.optimal = optimal
         self.different = different_actions(optimal.beliefs)
         self.best = optimal.best.tolist()
         self.value = optimal.value.tolist()
         self.consistent = consistent
+        self.allow = allow or (lambda stack, action, memory_action: True)
 
     def options(self, agent: int) -> Iterator[Choice]:
         memory = sorted(self.partial.stacks.memory_actions(agent), key=partial(self._lost, agent))
-        return ((a, m) for a in self._common(agent) for m in memory)
+        stack = self.partial.stacks.contents[agent]
+        return ((a, m) for a in self._common(agent) for m in memory if self.allow(stack, a, m))
 
     def accept_node(self, belief: int, agent: int) -> bool:
         if self.consistent:

@@ -43,10 +43,10 @@ def _may_settle(optimal: Optimal, seen: int) -> Bools:
         if (stays == settled).all():
             break
         settled = stays
-    fine: Bools = settled.any(axis=1)
+    fine: Bools = np.asarray(settled.any(axis=1))
     while True:
         leads = np.append(fine, True)[after] & optimal.best
-        more: Bools = np.logical_or(fine, leads.any(axis=1))
+        more: Bools = np.asarray(fine | leads.any(axis=1))
         if (more == fine).all():
             return fine
         fine = more
