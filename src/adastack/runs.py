@@ -11,7 +11,7 @@ A run folder holds
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from adastack.files import (
     write_json,
 )
 
+MAX_SEED = 2**31 - 1
 LIBRARIES = ("adastack", "numpy", "numba", "gymnasium", "jax", "jaxlib", "flax", "optax")
 
 
@@ -82,6 +83,25 @@ class Run:
         if not isinstance(document, dict) or "settings" not in document:
             raise RunError(f"{path / 'settings.json'} is not a run's settings")
         return cls(path, document["settings"])
+
+    @classmethod
+    def resume(cls, path: str | Path, settings: Mapping[str, Any]) -> Run:
+        """Opens a run folder to go on with, or makes a new one if there is none.
+
+        Raises:
+            RunError: If the folder holds a run with other settings.
+        """
+        path = Path(path)
+        if not path.exists():
+            return cls.create(path, settings)
+        run = cls.open(path)
+        for name, value in settings.items():
+            if run.settings.get(name) != value:
+                raise RunError(
+                    f"{path} holds another run: its {name} is {run.settings.get(name)!r}, "
+                    f"expected {value!r}"
+                )
+        return run
 
     @property
     def status(self) -> str:
@@ -149,6 +169,14 @@ class Run:
     def fail(self, reason: str) -> None:
         """Marks the run failed."""
         write_json(self.path / "failure.json", {"reason": reason})
+
+
+def check_seeds(seeds: Sequence[int], steps: int) -> None:
+    """Raises unless there are different seeds, all in range, and at least one step."""
+    if not seeds or len(set(seeds)) != len(seeds) or not all(0 <= s <= MAX_SEED for s in seeds):
+        raise ValueError(f"seeds must be different numbers in 0..{MAX_SEED}, actual: {seeds}")
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, actual: {steps}")
 
 
 def versions() -> dict[str, str]:

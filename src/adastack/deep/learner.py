@@ -17,13 +17,12 @@ from adastack.deep.gym_run import GymSession
 from adastack.deep.metrics import Recorder
 from adastack.deep.settings import as_document, settings_for, settings_from
 from adastack.progress import Progress
-from adastack.runs import Run, RunError
+from adastack.runs import Run, RunError, check_seeds
 from adastack.tasks.registry import make_task
 
 SAVE_SECONDS = 10.0
 EVALUATION_EPISODES = 100
 EVALUATION_SEED = 0
-MAX_SEED = 2**31 - 1
 
 
 class Session(Protocol):
@@ -91,15 +90,10 @@ def train(
         "seeds": seeds,
         "settings": as_document(settings_for(preset, algo, overrides)),
     }
-    if resume and path.exists():
-        run = Run.open(path)
-        check_same(run, document)
-        if run.status == "finished":
-            return run.result
-        session = session_of(run.settings)
-    else:
-        session = session_of(document)
-        run = Run.create(path, document)
+    session = session_of(document)
+    run = Run.resume(path, document) if resume else Run.create(path, document)
+    if run.status == "finished":
+        return run.result
     try:
         return _run(run, session, progress)
     except FloatingPointError as error:
@@ -139,7 +133,7 @@ def evaluate(
 
 def session_of(document: Mapping[str, Any]) -> FiniteSession | GymSession:
     """A session for what a run's settings ask for: Gymnasium ids take the host road."""
-    check_run(document)
+    check_seeds(document["seeds"], document["steps"])
     rest = (
         document["memory"],
         document["stack_size"],
@@ -150,25 +144,6 @@ def session_of(document: Mapping[str, Any]) -> FiniteSession | GymSession:
     if document["task"] in gymnasium.registry:
         return GymSession(document["task"], *rest)
     return FiniteSession(make_task(document["task"]), *rest)
-
-
-def check_run(document: Mapping[str, Any]) -> None:
-    """Raises if seeds or steps make no sense."""
-    seeds, steps = document["seeds"], document["steps"]
-    if not seeds or len(set(seeds)) != len(seeds) or not all(0 <= s <= MAX_SEED for s in seeds):
-        raise ValueError(f"seeds must be different numbers in 0..{MAX_SEED}, actual: {seeds}")
-    if steps < 1:
-        raise ValueError(f"steps must be at least 1, actual: {steps}")
-
-
-def check_same(run: Run, document: Mapping[str, Any]) -> None:
-    """Raises if a folder holds another run than the one to resume."""
-    for name, value in document.items():
-        if run.settings.get(name) != value:
-            raise RunError(
-                f"{run.path} holds another run: its {name} is {run.settings.get(name)!r}, "
-                f"expected {value!r}"
-            )
 
 
 def _run(run: Run, session: Session, progress: Progress) -> dict[str, Any]:
