@@ -23,7 +23,7 @@ HELP = {
     "actions": "the number of environment actions",
     "precision": "bytes per number",
     "batch": "the size of a learning batch",
-    "copies": "copies of the model in the optimiser: 1 SGD, 4 AdamW",
+    "copies": "copies of the model in the optimiser: 1 SGD, 3 Adam, 4 in the paper",
 }
 
 

@@ -16,12 +16,22 @@ MEMORIES = ("frame", "adaptive")
 COUNTINGS = ("recounted", "paper")
 
 SLIPS = (
-    "LSTM: a gate multiplies two h x h matrices, 4h^2 operations with the additions, so a layer "
-    "costs 16h^2 + 20h a slot; the paper counts 8h^2, the multiplications alone.",
+    "LSTM: a gate multiplies two h x h matrices, 4h^2 operations with the additions, and adds, "
+    "squashes and combines in 17h, so a layer costs 16h^2 + 17h a slot; the paper counts "
+    "8h^2 + 20h, the multiplications alone.",
     "LSTM: the text speaks of two passes for the adaptive stack; its formula, rightly, has one.",
+    "LSTM: acting holds h and the cell of every layer, 2hL numbers, not hL; to go back, a slot of a "
+    "layer keeps four gates, cell and h, 6h numbers, not h.",
     "Transformer: the memory of one action has a factor B in the frame case; one action has B = 1.",
-    "TD update: a backward pass costs about two forward passes (gradients of weights and of "
-    "inputs), so an update costs 4B actions; the paper says 3B.",
+    "Transformer: the memory of one action, a lower bound, holds the activations of all L layers; "
+    "they are used up layer by layer, so kh numbers are enough.",
+    "TD update: a backward pass costs two forward passes (gradients of weights and of inputs) less "
+    "the gradients of the embeddings, which are given; with the forward passes of network and "
+    "target that is nearly 4B actions, and nearer 3B for an MLP whose first layer dominates. The "
+    "paper says 3B.",
+    "TD update: the next stack is needed, too; it has one observation that the present one has not.",
+    "AdamW: gradient and two moments are G = 3 copies; the paper's 4 has one more, such as master "
+    "weights of higher precision.",
     "Output heads: a bias is counted among the parameters, but its addition is not among the "
     "operations.",
     "Table 1: for the Transformer the middle columns are exchanged; by the paper's own formulas "
@@ -45,7 +55,7 @@ class Shape:
     batch: int = 128
     """B, the size of a learning batch."""
     copies: int = 4
-    """G, copies of the model that the optimiser holds: 1 for SGD, 4 for AdamW."""
+    """G, copies of the model that the optimiser holds: 1 for SGD, 3 for Adam, the paper's 4."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -105,12 +115,14 @@ def cost(
     live = stack + count.live
     if printed and net == "transformer" and memory == "frame":
         live *= s.batch
+    update_flops = 3 * action_flops if printed else 4 * action_flops - count.spared
+    stacks = stack if printed else stack + s.hidden
     return Cost(
         action_flops=action_flops,
-        update_flops=(3 if printed else 4) * s.batch * action_flops,
+        update_flops=s.batch * update_flops,
         action_bytes=s.precision * (parameters + live),
         update_bytes=s.precision
-        * ((2 + s.copies) * parameters + s.batch * (stack + count.activations)),
+        * ((2 + s.copies) * parameters + s.batch * (stacks + count.activations)),
     )
 
 
@@ -124,6 +136,8 @@ class _Body:
     """Numbers held while acting, beside parameters and stack."""
     activations: int
     """Numbers held per sample for the backward pass, beside the stack."""
+    spared: int
+    """Operations of the backward pass that would lead into given inputs."""
 
 
 def _mlp(s: Shape, k: int, printed: bool) -> _Body:
@@ -133,17 +147,20 @@ def _mlp(s: Shape, k: int, printed: bool) -> _Body:
         parameters=k * h * h + (layers - 1) * h * h + layers * h,
         live=0,
         activations=h * layers,
+        spared=2 * k * h * h,
     )
 
 
 def _lstm(s: Shape, k: int, printed: bool) -> _Body:
     h, layers = s.hidden, s.layers
-    products = 8 * h * h if printed else 16 * h * h
+    slot = 8 * h * h + 20 * h if printed else 16 * h * h + 17 * h
     return _Body(
-        flops=k * layers * (products + 20 * h),
+        flops=k * layers * slot,
         parameters=layers * (8 * h * h + 4 * h),
-        live=h * layers,
-        activations=k * h * layers,
+        live=h * layers * (1 if printed else 2),
+        activations=k * h * layers * (1 if printed else 6),
+        # Into the first layer's inputs, and into every layer's state before the first slot.
+        spared=8 * h * h * (k + layers),
     )
 
 
@@ -152,8 +169,9 @@ def _transformer(s: Shape, k: int, printed: bool) -> _Body:
     return _Body(
         flops=24 * layers * h * h * k + 4 * layers * h * k * k,
         parameters=layers * (12 * h * h + 4 * h),
-        live=k * h * layers,
+        live=k * h * (layers if printed else 1),
         activations=k * h * layers,
+        spared=6 * k * h * h,
     )
 
 
