@@ -20,7 +20,7 @@ from adastack.tasks.finite import FiniteTask
 from adastack.tasks.induced import induce
 
 CHUNK_SECONDS = 1.5
-LOG_BYTES = 32_000_000
+LOG_BYTES = 16_000_000
 BYTES_PER_STEP = 7
 
 
@@ -43,9 +43,8 @@ class FiniteSession:
         self.total = -(-steps // per_update)
         self.done = 0
         self.recorder = Recorder(len(seeds), settings.n_envs, stack_size, settings.gamma)
-        self._capacity = max(
-            1, min(self.total, LOG_BYTES // (BYTES_PER_STEP * per_update * len(seeds)))
-        )
+        # Not of the run's length, so that runs of all lengths share one compiled program.
+        self._capacity = max(1, LOG_BYTES // (BYTES_PER_STEP * per_update * len(seeds)))
         self._next = 1
         self._device_seeds = jnp.asarray(self.seeds, jnp.int32)
         self.learner: Any = None
