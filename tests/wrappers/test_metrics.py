@@ -213,3 +213,28 @@ def test_the_fast_vector_environment_can_be_recorded():
     assert all(episode["success"] for episode in envs.episodes)
     assert sum(window["passive_regret"] for window in envs.windows) == 0
     assert len(envs.windows) == 3
+
+
+def test_an_environment_that_says_nothing_of_a_cue_has_no_regret():
+    class Silent(gym.Wrapper):
+        def _hush(self, info):
+            return {name: value for name, value in info.items() if name != "cue"}
+
+        def reset(self, **kwargs):
+            observation, info = self.env.reset(**kwargs)
+            return observation, self._hush(info)
+
+        def step(self, action):
+            *rest, info = self.env.step(action)
+            return (*rest, self._hush(info))
+
+    def speaks():
+        return FrameStack(FiniteTaskEnv(passive_tmaze(length=4)), 2)
+
+    envs = vector.RecordMemory(SyncVectorEnv([speaks, lambda: FrameStack(Silent(speaks().env), 2)]))
+    envs.reset(seed=0)
+    for _ in range(100):
+        envs.step(np.zeros(2, int))
+    alone = play(RecordMemory(speaks()), lambda observation: 0, 80).episodes
+    (window,) = envs.windows
+    assert window["memory_regret"] == pytest.approx(alone[0]["memory_regret"] / 2)

@@ -37,3 +37,12 @@ def test_other_environments_draw_themselves():
     env = FrameStack(gym.make("FrozenLake-v1", render_mode="ansi"), 2)
     env.reset(seed=0)
     assert "FHFH" in env.render()
+
+
+def test_a_wrapper_in_between_does_not_change_what_is_drawn():
+    env = FiniteTaskEnv(passive_tmaze(length=4), render_mode="ansi")
+    env = AdaptiveStack(gym.wrappers.FlattenObservation(env), 2)
+    env.reset(seed=0)
+    cue = env.unwrapped.task.observation_names[env.unwrapped.task.cue[env.unwrapped.state, 0]]
+    env.step([0, 0])
+    assert env.render().endswith(f"memory: x [{cue} 1] > [grey 0]")

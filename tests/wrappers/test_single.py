@@ -1,3 +1,4 @@
+import pickle
 from copy import deepcopy
 
 import gymnasium as gym
@@ -163,7 +164,11 @@ def test_gymnasium_finds_nothing_wrong(wrapper, recwarn):
             "padding_type must be .* element of Box",
         ),
         ({"stack_size": 2, "action_form": "pair"}, ValueError, "action_form must be one of"),
-        ({"stack_size": 2, "action_form": "scores"}, ValueError, "'scores' expects a Box"),
+        (
+            {"stack_size": 2, "action_form": "scores"},
+            ValueError,
+            "'scores' expects a floating-point Box",
+        ),
     ],
 )
 def test_bad_arguments_are_answered_with_what_was_expected(kwargs, error, message):
@@ -183,16 +188,67 @@ def test_a_second_memory_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("action", "error"), [([0, 3], ValueError), ([0, -1], ValueError), ([0, 1.0], TypeError)]
+    ("action", "error"),
+    [([0, 3], ValueError), ([0, -1], ValueError), ([0, 1.0], TypeError), ([1], ValueError)],
 )
 def test_a_wrong_memory_action_changes_nothing(action, error):
     env = AdaptiveStack(random_env("discrete", stop=0), 3)
     before, _ = env.reset(seed=0)
-    with pytest.raises(error, match="memory action must be"):
+    with pytest.raises(error, match="action must be"):
         env.step(action)
     assert env.unwrapped.received == []
     after, *_ = env.step([0, 0])
     assert after[1] == before[2]
+
+
+@pytest.mark.parametrize("wrapper", [AdaptiveStack, FrameStack, PushSkipStack])
+def test_a_wrapped_environment_can_be_pickled(wrapper):
+    env = wrapper(gym.make("adastack/PassiveTMaze-v0", length=4), 2)
+    env.reset(seed=0)
+    again = pickle.loads(pickle.dumps(env))
+    action = env.action_space.sample()
+    assert np.array_equal(env.step(action)[0], again.step(action)[0])
+
+
+@pytest.mark.parametrize("name", ["text", "graph", "box_vector", "dict"])
+def test_what_the_environment_reuses_does_not_reach_the_memory(name):
+    class Reusing(gym.Wrapper):
+        """Writes every observation into the same object, where it can."""
+
+        def _same(self, observation):
+            if isinstance(observation, np.ndarray):
+                self.kept = getattr(self, "kept", observation)
+                self.kept[...] = observation
+                return self.kept
+            return observation
+
+        def reset(self, **kwargs):
+            observation, info = self.env.reset(**kwargs)
+            return self._same(observation), info
+
+        def step(self, action):
+            observation, *rest = self.env.step(action)
+            return (self._same(observation), *rest)
+
+    ours = FrameStack(Reusing(random_env(name, stop=0)), 3)
+    theirs = FrameStack(random_env(name, stop=0), 3)
+    assert equal(ours.reset(seed=0)[0], theirs.reset(seed=0)[0])
+    for _ in range(4):
+        assert equal(ours.step(0)[0], theirs.step(0)[0])
+
+
+def test_an_element_that_pads_is_ours_alone():
+    padding = np.zeros(3, np.float32)
+    env = FrameStack(random_env("box_vector"), 2, padding_type=padding)
+    padding[:] = 1
+    assert (env.reset(seed=0)[0][0] == 0).all()
+
+
+def test_a_step_before_a_reset_is_refused():
+    env = AdaptiveStack(random_env("discrete"), 2)
+    with pytest.raises(gym.error.ResetNeeded, match="call reset"):
+        env.step([0, 0])
+    assert env.unwrapped.received == []
 
 
 def test_a_stack_of_one_is_the_environment_itself():

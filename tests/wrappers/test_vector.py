@@ -100,6 +100,38 @@ def test_outside_equals_inside_for_every_action_space(name, form, mode):
     assert_same_steps(inside, outside)
 
 
+@pytest.mark.parametrize("name", ACTION_SPACES)
+def test_a_frame_stack_passes_any_action_on(name):
+    def bare():
+        return copy.deepcopy(RandomEnv(OBSERVATION_SPACES["discrete"], ACTION_SPACES[name]))
+
+    inside = SyncVectorEnv([lambda: FrameStack(bare(), 3)] * NUM_ENVS)
+    outside = vector.FrameStack(SyncVectorEnv([bare] * NUM_ENVS), 3)
+    assert_same_steps(inside, outside)
+
+
+@pytest.mark.parametrize(
+    ("form", "actions", "error", "message"),
+    [
+        ("factored", [[0, 1, 7]] * NUM_ENVS, ValueError, r"must have shape \(2,\), actual: \(3,\)"),
+        ("factored", [0] * NUM_ENVS, ValueError, "joint action must have shape"),
+        ("flat", [0, 0, 9, 0], ValueError, r"flat action must be in 0\.\.8, actual: 9"),
+        ("flat", [0.0] * NUM_ENVS, TypeError, "flat actions must be integers"),
+    ],
+)
+def test_actions_of_another_form_are_refused(form, actions, error, message):
+    _, envs = pair("discrete", AutoresetMode.NEXT_STEP, action_form=form)
+    envs.reset(seed=0)
+    with pytest.raises(error, match=message):
+        envs.step(np.array(actions))
+
+
+def test_a_step_before_a_reset_is_refused():
+    _, envs = pair("discrete", AutoresetMode.NEXT_STEP)
+    with pytest.raises(gym.error.ResetNeeded, match="call reset"):
+        envs.step(envs.action_space.sample())
+
+
 def test_async_environments_work_too():
     inside, _ = pair("dict", AutoresetMode.SAME_STEP)
     bare = AsyncVectorEnv(
@@ -178,7 +210,18 @@ def test_results_are_copies():
     assert (infos["slot_ages"] == [-1, 1, 0]).all()
 
 
+def test_objects_are_copies_too():
+    _, envs = pair("graph", AutoresetMode.NEXT_STEP, stop=0)
+    observations, _ = envs.reset(seed=0)
+    observations[2][0].nodes[:] = 9
+    observations, *_ = envs.step(np.zeros((NUM_ENVS, 2), int))
+    assert (observations[1][0].nodes != 9).all()
+
+
 def test_a_second_memory_is_refused():
     _, envs = pair("discrete", AutoresetMode.NEXT_STEP)
     with pytest.raises(ValueError, match="has one already"):
         vector.FrameStack(envs, 2)
+    inside, _ = pair("discrete", AutoresetMode.NEXT_STEP)
+    with pytest.raises(ValueError, match="has one already"):
+        vector.FrameStack(inside, 2)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +47,24 @@ class Rule:
         """
         check_stack_size(stack_size)
         n_actions = self.actions(stack_size)
+        if n_actions < 1:
+            raise ValueError(f"rule {self.name!r} must have an action, actual: {n_actions}")
         slots = [
             [self._slot(action, max(filled, 1), stack_size) for filled in range(stack_size + 1)]
             for action in range(n_actions)
         ]
         return np.array(slots, dtype=np.intp)
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """A registered rule is pickled by its name: its functions need not be picklable."""
+        if _RULES.get(self.name) is self:
+            return get_rule, (self.name,)
+        return super().__reduce_ex__(protocol)
+
     def _slot(self, action: int, filled: int, stack_size: int) -> int:
         slot = self.evict(action, filled, stack_size)
+        if not isinstance(slot, int | np.integer):
+            raise TypeError(f"rule {self.name!r} must return a slot number, actual: {slot!r}")
         if not 0 <= slot < stack_size:
             raise ValueError(
                 f"rule {self.name!r} must name a slot in 0..{stack_size - 1}, actual slot: {slot} "
@@ -95,7 +106,7 @@ def get_rule(rule: str | Rule) -> Rule:
     """Looks a rule up by name; a `Rule` is returned as it is."""
     if isinstance(rule, Rule):
         return rule
-    if rule not in _RULES:
+    if not isinstance(rule, str) or rule not in _RULES:
         raise ValueError(f"expected a memory rule of {sorted(_RULES)}, actual: {rule!r}")
     return _RULES[rule]
 

@@ -100,7 +100,7 @@ class Stack:
         rows = self._first_rows + (self._younger >= slots[:, None])
         for index, (column, observation) in enumerate(zip(self.columns, observations, strict=True)):
             after = np.empty_like(column)
-            flat = column.reshape(-1, *column.shape[2:])
+            flat = column.reshape(self.batch * self.stack_size, *column.shape[2:])
             after[:, :-1] = flat.take(rows, axis=0)
             after[:, -1] = observation
             self.columns[index] = after

@@ -44,6 +44,15 @@ class ActionForm(ABC):
     def join(self, env_action: Any, memory_action: int) -> Any:
         """The joint action for an environment action and a memory action."""
 
+    def _table(self, actions: Any) -> NDArray[Any]:
+        """A batch of array actions, one row each."""
+        table: NDArray[Any] = np.asarray(actions)
+        if table.shape[1:] != self.space.shape:
+            raise ValueError(
+                f"joint action must have shape {self.space.shape}, actual: {table.shape[1:]}"
+            )
+        return table
+
     def _checked(self, memory_action: Any) -> int:
         try:
             index = operator.index(memory_action)
@@ -68,9 +77,8 @@ class Unchanged(ActionForm):
         return action, 0
 
     def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
-        """The actions themselves, and memory actions 0."""
-        count = len(actions[0] if isinstance(actions, tuple) else _first_array(actions))
-        return actions, np.zeros(count, np.intp)
+        """The actions themselves, and one memory action 0 that stands for all."""
+        return actions, np.zeros(1, np.intp)
 
     def join(self, env_action: Any, memory_action: int) -> Any:
         """The environment action."""
@@ -86,12 +94,19 @@ class FactoredDiscrete(ActionForm):
 
     def split(self, action: Any) -> tuple[Any, int]:
         """The first entry and the second, as Python integers, which environments check fastest."""
-        env_action, memory_action = action.tolist() if isinstance(action, np.ndarray) else action
+        try:
+            env_action, memory_action = (
+                action.tolist() if isinstance(action, np.ndarray) else action
+            )
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"action must be a pair (action, memory action), actual: {action!r}"
+            ) from None
         return env_action, self._checked(memory_action)
 
     def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
         """The first column and the second."""
-        actions = np.asarray(actions)
+        actions = self._table(actions)
         return actions[:, 0], actions[:, 1]
 
     def join(self, env_action: Any, memory_action: int) -> Any:
@@ -115,12 +130,12 @@ class FactoredVector(ActionForm):
 
     def split(self, action: Any) -> tuple[Any, int]:
         """All entries but the last, in the environment's shape, and the last."""
-        action = np.asarray(action)
+        action = self._table(np.asarray(action)[None])[0]
         return action[:-1].reshape(self._shape).astype(self._dtype), self._checked(action[-1])
 
     def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
         """All columns but the last, in the environment's shape, and the last."""
-        actions = np.asarray(actions)
+        actions = self._table(actions)
         env_actions = actions[:, :-1].reshape(-1, *self._shape).astype(self._dtype)
         return env_actions, actions[:, -1]
 
@@ -138,7 +153,12 @@ class FactoredPair(ActionForm):
 
     def split(self, action: Any) -> tuple[Any, int]:
         """The two parts of the pair."""
-        env_action, memory_action = action
+        try:
+            env_action, memory_action = action
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"action must be a pair (action, memory action), actual: {action!r}"
+            ) from None
         return env_action, self._checked(memory_action)
 
     def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
@@ -161,7 +181,10 @@ class Flat(ActionForm):
 
     def split(self, action: Any) -> tuple[Any, int]:
         """Remainder and quotient of the index."""
-        memory_action, env_action = divmod(operator.index(action), self._n)
+        try:
+            memory_action, env_action = divmod(operator.index(action), self._n)
+        except TypeError:
+            raise TypeError(f"flat action must be an integer, actual: {action!r}") from None
         if not 0 <= memory_action < self.n_memory:
             raise ValueError(
                 f"flat action must be in 0..{self._n * self.n_memory - 1}, actual: {action}"
@@ -170,7 +193,14 @@ class Flat(ActionForm):
 
     def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
         """Remainders and quotients of the indices."""
-        memory_actions, env_actions = np.divmod(np.asarray(actions), self._n)
+        actions = np.asarray(actions)
+        last = self._n * self.n_memory - 1
+        if actions.dtype.kind not in "iu":
+            raise TypeError(f"flat actions must be integers, actual dtype: {actions.dtype}")
+        if actions.size and (actions.min() < 0 or actions.max() > last):
+            wrong = actions[(actions < 0) | (actions > last)][0]
+            raise ValueError(f"flat action must be in 0..{last}, actual: {wrong}")
+        memory_actions, env_actions = np.divmod(actions, self._n)
         return env_actions + self._start, memory_actions
 
     def join(self, env_action: Any, memory_action: int) -> Any:
@@ -199,14 +229,11 @@ class Scores(ActionForm):
 
     def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
         """The environment's numbers, and the places of the largest scores."""
-        actions = np.asarray(actions)
-        if actions.shape[1:] != self.space.shape:
-            raise ValueError(
-                f"action must have shape {self.space.shape}, actual: {actions.shape[1:]}"
-            )
+        actions = self._table(actions)
         scores = actions[:, self._size :]
         if np.isnan(scores).any():
-            raise ValueError(f"memory scores must be numbers, actual: {scores[0].tolist()}")
+            wrong = scores[np.isnan(scores).any(axis=1)][0]
+            raise ValueError(f"memory scores must be numbers, actual: {wrong.tolist()}")
         return actions[:, : self._size].reshape(-1, *self._shape), scores.argmax(axis=1)
 
     def join(self, env_action: Any, memory_action: int) -> Any:
@@ -234,17 +261,12 @@ def action_form(form: str, env_space: Space[Any], n_memory: int) -> ActionForm:
         return FactoredPair(env_space, n_memory)
     if form == "flat" and isinstance(env_space, Discrete):
         return Flat(env_space, n_memory)
-    if form == "scores" and isinstance(env_space, Box):
+    if form == "scores" and isinstance(env_space, Box) and env_space.dtype.kind == "f":
         return Scores(env_space, n_memory)
     if form in ACTION_FORMS:
-        needed = "Discrete" if form == "flat" else "Box"
+        needed = "Discrete" if form == "flat" else "floating-point Box"
         raise ValueError(
             f"action_form {form!r} expects a {needed} action space, actual: {env_space}; "
             f"'factored' takes any"
         )
     raise ValueError(f"action_form must be one of {ACTION_FORMS}, actual: {form!r}")
-
-
-def _first_array(actions: Any) -> Any:
-    """Some array in a batch of actions, to count them by."""
-    return _first_array(next(iter(actions.values()))) if isinstance(actions, dict) else actions

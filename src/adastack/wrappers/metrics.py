@@ -11,7 +11,8 @@ For a step that begins with the cue c in need, with *memory* all slots but the c
 - active regret: the current observation shows c, which memory lacks, and it is not kept;
 - passive regret: c is in memory and is given up.
 
-The last two are not counted on a step that ends an attempt: nothing has to be kept then.
+The last two are not counted on a step that ends an attempt: nothing has to be kept then. Several
+cues are in memory only when all of them are.
 """
 
 from __future__ import annotations
@@ -359,10 +360,10 @@ def _labels(
     """What the observations show and what is needed; None where the environment says nothing."""
     if "cue" not in infos or "shown" not in infos:
         return np.full(batch, NOTHING, np.int64), None
-    return (
-        np.asarray(infos["shown"], np.int64),
-        np.asarray(infos["cue"], np.int64).reshape(batch, -1),
-    )
+    cues = np.asarray(infos["cue"], np.int64).reshape(batch, -1)
+    # Gymnasium fills the entries of environments that say nothing with zeros, and masks them.
+    says = infos.get("_cue", np.ones(batch, np.bool_))
+    return np.asarray(infos["shown"], np.int64), np.where(says[:, None], cues, -1)
 
 
 def _mean_age(ages: NDArray[np.int64]) -> float:

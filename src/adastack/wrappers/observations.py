@@ -7,6 +7,7 @@ or objects (Graph, Text and whatever else Gymnasium batches into a tuple).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 from gymnasium import Space
@@ -88,7 +89,7 @@ def padding_for(space: Space[Any], padding_type: Any) -> Any:
             ]
             return from_leaves(space, symbols)
     if (isinstance(space, Text) or not isinstance(padding_type, str)) and padding_type in space:
-        return padding_type
+        return deepcopy(padding_type)
     raise ValueError(
         f"padding_type must be 'reset', 'zero', 'empty' or an element of {space}, "
         f"actual: {padding_type!r}"

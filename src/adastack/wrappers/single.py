@@ -6,6 +6,7 @@ from typing import Any, SupportsFloat
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
@@ -15,7 +16,14 @@ from adastack.wrappers.observations import padding_for, stacked_space
 from adastack.wrappers.slots import make_slots
 
 
-class _StackWrapper(gym.Wrapper[Any, Any, Any, Any]):
+class Remembers:
+    """Marks a wrapper that gives its environment a memory."""
+
+    rule: Rule
+    stack_size: int
+
+
+class _StackWrapper(gym.Wrapper[Any, Any, Any, Any], Remembers):
     """What all memories of one environment share; subclasses choose rule and action form."""
 
     def __init__(
@@ -38,6 +46,7 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any]):
         self._padding = padding_for(env.observation_space, padding_type)
         self._slots = make_slots(env.observation_space, self.stack_size)
         self._births: list[int] = []
+        self._shown: list[int] = []
         self._clock = 0
         self._filled = 0
         self._evicted = -1
@@ -50,6 +59,7 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any]):
         padding = observation if self._padding is None else self._padding
         stacked = self._slots.reset(padding, observation)
         self._births = [0] * self.stack_size
+        self._shown = [info.get("shown", -1)] * self.stack_size
         self._clock, self._filled, self._evicted = 0, 1, -1
         info["evicted_slot"], info["slot_ages"] = -1, self.slot_ages
         return stacked, info
@@ -60,6 +70,8 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any]):
         Raises:
             ValueError: If the memory action is out of range; nothing has happened then.
         """
+        if not self._births:
+            raise ResetNeeded("no episode has begun: call reset() before step()")
         env_action, memory_action = self.action_form.split(action)
         observation, reward, terminated, truncated, info = self.env.step(env_action)
         slot = self._table[memory_action][self._filled]
@@ -67,6 +79,8 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any]):
         self._clock += 1
         del self._births[slot]
         self._births.append(self._clock)
+        del self._shown[slot]
+        self._shown.append(info.get("shown", -1))
         if slot < self.stack_size - self._filled:
             self._filled += 1
         self._evicted = slot
@@ -78,11 +92,14 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any]):
         draw = getattr(self.env.unwrapped, "render_with_memory", None)
         if draw is None or not self._births:
             return self.env.render()
-        return draw(self._slots.read(), self.slot_ages, self._evicted)
+        # What the environment showed, not what wrappers in between made of it.
+        return draw(self._shown, self.slot_ages, self._evicted)
 
     @property
     def slot_ages(self) -> NDArray[np.int64]:
         """Steps since each slot's observation came; -1 while the slot is empty."""
+        if not self._births:
+            return np.full(self.stack_size, -1)
         clock = self._clock
         ages = [clock - birth for birth in self._births]
         # Empty slots always stand at the old end.
@@ -222,11 +239,12 @@ def rule_and_form(
 
 
 def refuse_second_memory(env: Any) -> None:
-    """Raises if the environment has a memory already."""
+    """Raises if the environment, or one inside it, has a memory already."""
     while env is not None:
-        if hasattr(env, "stack_size") and hasattr(env, "rule"):
+        if isinstance(env, Remembers):
             raise ValueError(
                 f"expected an environment without a memory, actual: {env} has one already "
                 f"({env.rule.name}, stack_size {env.stack_size}); wrap it once"
             )
-        env = getattr(env, "env", None)
+        inner = getattr(env, "envs", None)
+        env = inner[0] if inner else getattr(env, "env", None)

@@ -65,7 +65,8 @@ class ObjectSlots:
 
     def reset(self, padding: Any, observation: Any) -> Any:
         """Shows ``padding`` in every slot but the last."""
-        self.objects = [padding] * (self.stack_size - 1) + [deepcopy(observation)]
+        self.objects = [deepcopy(held) for held in [padding] * (self.stack_size - 1)]
+        self.objects.append(deepcopy(observation))
         return self.read()
 
     def push(self, slot: int, observation: Any) -> Any:

@@ -97,6 +97,8 @@ class VecStack(VecEnvWrapper):
             ValueError: If a memory action is out of range; nothing has happened then.
         """
         env_actions, memory_actions = self.action_form.split_batch(actions)
+        if self._stack.rule.passive:
+            memory_actions = np.zeros(self.num_envs, np.intp)
         self._stack.check(memory_actions)
         self._memory_actions = memory_actions
         self.venv.step_async(env_actions)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
@@ -21,12 +23,12 @@ from adastack.wrappers.observations import (
     stacked_space,
     to_leaves,
 )
-from adastack.wrappers.single import refuse_second_memory, rule_and_form
+from adastack.wrappers.single import Remembers, refuse_second_memory, rule_and_form
 
 Mask = NDArray[np.bool_]
 
 
-class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
+class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any], Remembers):
     """What all memories of vector environments share; subclasses choose rule and action form."""
 
     def __init__(
@@ -64,6 +66,8 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
             [_column(leaf) for leaf in self._leaf_spaces],
         )
         self._resetting = np.zeros(self.num_envs, np.bool_)
+        self._no_choice = np.zeros(self.num_envs, np.intp)
+        self._begun = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -74,6 +78,7 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         observations, infos = self.env.reset(seed=seed, options=options)
         self._stack.reset(self._to_columns(observations), self._padding, mask)
         self._resetting[slice(None) if mask is None else mask] = False
+        self._begun = True
         self._annotate(infos, np.full(self.num_envs, -1), self._stack.ages, mask)
         return self._read(), infos
 
@@ -83,7 +88,11 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
         Raises:
             ValueError: If a memory action is out of range; nothing has happened then.
         """
+        if not self._begun:
+            raise ResetNeeded("no episode has begun: call reset() before step()")
         env_actions, memory_actions = self.action_form.split_batch(actions)
+        if self.rule.passive:
+            memory_actions = self._no_choice
         self._stack.check(memory_actions)
         observations, rewards, terminated, truncated, infos = self.env.step(env_actions)
         columns = self._to_columns(observations)
@@ -160,7 +169,7 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
     def _shape(self, leaves: tuple[Any, ...]) -> Any:
         """One stack from its leaves."""
         values = [
-            leaf if is_array(space) else tuple(box.value for box in leaf)
+            leaf if is_array(space) else tuple(deepcopy(box.value) for box in leaf)
             for space, leaf in zip(self._leaf_spaces, leaves, strict=True)
         ]
         return from_leaves(self._space, values)
@@ -291,10 +300,10 @@ def _objects(batch: Any) -> NDArray[Any]:
     """A batch of objects as an array of boxes."""
     boxes = np.empty(len(batch), dtype=object)
     for index, value in enumerate(batch):
-        boxes[index] = _Box(value)
+        boxes[index] = _Box(deepcopy(value))
     return boxes
 
 
 def _by_slot(column: NDArray[Any]) -> tuple[tuple[Any, ...], ...]:
     """A column of boxes as Gymnasium batches a tuple of k objects: slot by slot."""
-    return tuple(tuple(box.value for box in slot) for slot in column.T)
+    return tuple(tuple(deepcopy(box.value) for box in slot) for slot in column.T)
