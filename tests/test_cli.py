@@ -51,6 +51,6 @@ def test_the_package_does_not_import_what_it_may_not_need():
 
 
 def test_a_reader_that_leaves_early_is_no_error():
-    command = f"{sys.executable} -m adastack.cli tasks | head -n 1"
+    command = f"set -o pipefail; {sys.executable} -m adastack.cli tasks | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr

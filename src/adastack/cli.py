@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, ImportError) as error:
         print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
         return BAD_INPUT
-    except RuntimeError as error:
+    except (RuntimeError, MemoryError) as error:
         print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

@@ -3,3 +3,22 @@
 A verb's module has ``add_arguments(parser)``, ``run(args)`` that returns what
 ``--json`` prints, and ``show(result)`` that prints the same for a person.
 """
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+
+PIPE_WIDTH = 120
+
+
+class Output(Console):
+    """Standard output; wide where it is not a terminal, and honest about a reader that left."""
+
+    def __init__(self) -> None:
+        super().__init__(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the command line, which knows that this is no failure."""
+        raise BrokenPipeError

@@ -6,8 +6,9 @@ import argparse
 import importlib
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+
+from adastack.commands import Output
 
 CHAPTERS = ("wrappers", "worlds", "deep")
 
@@ -60,7 +61,7 @@ def show(result: dict[str, Any]) -> None:
             f"{sign} {_number(row['target'])}",
             "[green]reached[/]" if row["reached"] else "[red]missed[/]",
         )
-    Console().print(table)
+    Output().print(table)
 
 
 def _number(value: float) -> str:

@@ -6,9 +6,9 @@ import argparse
 from dataclasses import asdict, fields
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
+from adastack.commands import Output
 from adastack.theory.cost import COUNTINGS, MEMORIES, NETS, SLIPS, Shape, cost, growth
 
 MEASURES = {
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> None:
     """Prints the costs, how they grow, and where the paper's counting slips."""
-    console = Console()
+    console = Output()
     table = Table("network", "memory", "k", *MEASURES.values(), title="What a stack costs")
     for row in result["costs"]:
         numbers = [_short(row[name]) for name in MEASURES]

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 from scipy import stats
+
+from adastack.commands import Output
 
 PATIENCE = 2
 """How many larger stacks in a row must not help before the search stops."""
@@ -120,7 +121,7 @@ def show(result: dict[str, Any]) -> None:
     for row in result["stacks"]:
         interval = f"{row['low']:.3f} .. {row['high']:.3f}"
         table.add_row(str(row["k"]), f"{row['return']:.3f}", interval, f"{row['success']:.2f}")
-    console = Console()
+    console = Output()
     console.print(table)
     proved = result["kappa"]
     beside = "" if proved is None else f"; the theory proves kappa = {proved}"

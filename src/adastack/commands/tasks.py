@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from adastack.commands import Output
 from adastack.tasks import TASKS, WORLDS, TaskEntry, World
 
 
@@ -37,7 +37,7 @@ def show(result: dict[str, Any]) -> None:
         paper = row["paper"] or {"kappa": None, "value_consistent": None}
         facts = (row["T"], row["k_star"], row["kappa"], paper["kappa"], paper["value_consistent"])
         table.add_row(_name(row), row["remember"], *(_fact(value) for value in facts))
-    console = Console()
+    console = Output()
     console.print(table)
     console.print(
         "T: the longest attempt. k*: how many last observations would make the task Markov. "

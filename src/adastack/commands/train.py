@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
+from adastack.commands import Output
 from adastack.commands.learners import LEARNERS, learner_of, seed_table_rows
 from adastack.progress import watch
 
@@ -74,7 +74,7 @@ def show(result: dict[str, Any]) -> None:
         column.justify = "right"
     for row in rows:
         table.add_row(*row)
-    console = Console()
+    console = Output()
     console.print(table)
     console.print(
         f"{result['steps_per_second']:,.0f} steps/s; the run is in {result['run']}",

@@ -199,6 +199,8 @@ class _Reader:
         if items[0].type == "NUMBER":
             if not items[0].isdigit() or int(items[0]) < 1:
                 self._fail(items[0], f"how many {kind} there are", items[0])
+            if int(items[0]) > MAX_ENTRIES:
+                self._fail(items[0], f"at most {MAX_ENTRIES:,} {kind}", items[0])
             return tuple(str(place) for place in range(int(items[0])))
         seen = set()
         for item in items:

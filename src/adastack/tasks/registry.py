@@ -107,7 +107,8 @@ def register_task(entry: TaskEntry) -> None:
     """
     if entry.name in _TASKS:
         raise ValueError(f"task {entry.name!r} is already registered: choose another name")
-    _TASKS[entry.name] = entry
+    if entry.env_id in gymnasium.registry:
+        raise ValueError(f"id {entry.env_id!r} is already registered: choose another id")
     if entry.env_id is not None:
         gymnasium.register(
             entry.env_id,
@@ -118,6 +119,7 @@ def register_task(entry: TaskEntry) -> None:
             order_enforce=False,
             disable_env_checker=True,
         )
+    _TASKS[entry.name] = entry
 
 
 def make_task(spec: str) -> FiniteTask:
@@ -225,7 +227,7 @@ def _entry(name: str) -> TaskEntry:
     return _TASKS[name]
 
 
-def _value(option: str, default: Any, text: str) -> int | bool | str:
+def _value(option: str, default: Any, text: str) -> float | bool | str:
     if isinstance(default, bool):
         if text not in ("true", "false"):
             raise ValueError(f"expected {option}=true or {option}=false, actual: {text!r}")
@@ -234,6 +236,11 @@ def _value(option: str, default: Any, text: str) -> int | bool | str:
         if not re.fullmatch(r"[+-]?\d+", text):
             raise ValueError(f"expected a whole number for {option}, actual: {text!r}")
         return int(text)
+    if isinstance(default, float):
+        try:
+            return float(text)
+        except ValueError:
+            raise ValueError(f"expected a number for {option}, actual: {text!r}") from None
     return text
 
 

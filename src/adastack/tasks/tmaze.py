@@ -86,8 +86,8 @@ def active_tmaze(
 ) -> FiniteTask:
     """The agent walks by itself: it must find the cue, remember it and reach the right goal.
 
-    It starts one cell to the right of the cue. Walls block. An episode is cut after 100 steps; the
-    shortest perfect one takes ``length`` + 1.
+    It starts one cell to the right of the cue. Walls block. The shortest perfect episode takes
+    ``length`` + 1 steps; one is cut after 100 steps, or 4 times ``length`` if that is more.
 
     Args:
         length: Cells from cue to junction, both included; at least 2.
@@ -137,7 +137,7 @@ def active_tmaze(
         action_names=MOVES,
         cue=cue,
         continual=continual,
-        time_limit=None if continual else ACTIVE_TIME_LIMIT,
+        time_limit=None if continual else max(ACTIVE_TIME_LIMIT, 4 * int(length)),
         picture=Picture(
             _background(corridor), _positions(corridor, distance, first_terminal), cue_cells
         ),
