@@ -89,8 +89,8 @@ def write_page(rows, runs, args):
     """The page: the table, the curves, and an episode of each memory."""
     page = Page("What is worth remembering?")
     page.text(
-        "A cue at the start of a corridor says which way to turn at its end. Each memory learned in "
-        "a maze of 16 cells and was then tested, without learning, in a maze of a million."
+        "A cue at the start of a corridor says which way to turn at its end. Each memory learned "
+        "in a maze of 16 cells and was then tested, without learning, in a maze of a million."
     )
     page.table(["memory", "slots", "success at 16", "success at 1,000,000"], rows)
     page.svg(curves(runs), f"Learning, mean of {args.seeds} seeds")
