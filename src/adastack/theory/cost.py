@@ -20,8 +20,8 @@ SLIPS = (
     "squashes and combines in 17h, so a layer costs 16h^2 + 17h a slot; the paper counts "
     "8h^2 + 20h, the multiplications alone.",
     "LSTM: the text speaks of two passes for the adaptive stack; its formula, rightly, has one.",
-    "LSTM: acting holds h and the cell of every layer, 2hL numbers, not hL; to go back, a slot of a "
-    "layer keeps four gates, cell and h, 6h numbers, not h.",
+    "LSTM: acting holds h and the cell of every layer, 2hL numbers, not hL; to go back, a slot of "
+    "a layer keeps four gates, cell and h, 6h numbers, not h.",
     "Transformer: the memory of one action has a factor B in the frame case; one action has B = 1.",
     "Transformer: the memory of one action, a lower bound, holds the activations of all L layers; "
     "they are used up layer by layer, so kh numbers are enough.",
@@ -29,7 +29,7 @@ SLIPS = (
     "the gradients of the embeddings, which are given; with the forward passes of network and "
     "target that is nearly 4B actions, and nearer 3B for an MLP whose first layer dominates. The "
     "paper says 3B.",
-    "TD update: the next stack is needed, too; it has one observation that the present one has not.",
+    "TD update: the next stack is needed, too; it has one observation more than the present one.",
     "AdamW: gradient and two moments are G = 3 copies; the paper's 4 has one more, such as master "
     "weights of higher precision.",
     "Output heads: a bias is counted among the parameters, but its addition is not among the "

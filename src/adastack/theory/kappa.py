@@ -73,6 +73,8 @@ def kappa(
         >>> kappa(passive_tmaze(length=5), "frame").kappa
         5
     """
+    if max_k < 1:
+        raise ValueError(f"max_k must be at least 1, actual: {max_k}")
     rule, gamma = get_rule(rule), default_gamma(task) if gamma is None else gamma
     known: dict[str, Any] = {"task": task.name, "rule": rule.name}
     known.update(gamma=gamma, criterion=criterion)

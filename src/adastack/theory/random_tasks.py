@@ -1,4 +1,4 @@
-"""Tasks on which the theorems can be tried: random ones that fulfil their premise, and one not.
+"""Tasks on which the theorems can be tried: random ones that fulfil their premise, and two more.
 
 In the random tasks an observation is shown by several hidden states, its *copies*. What follows an
 action is one of two observations, and both the start and the way tell which copy it is: a history
@@ -70,6 +70,32 @@ def branching_task() -> FiniteTask:
         ends=ends,
         start=np.eye(5)[start],
         observation_names=("start", "left", "right", "question"),
+        action_names=("zero", "one"),
+    )
+
+
+def crossed_task() -> FiniteTask:
+    """Two signs, one after the other, and the answer that pays depends on both.
+
+    Without memory every answer is worth the same at every stack, and yet not after every history.
+    """
+    # States: the two first signs, then the pairs of signs.
+    second = np.array([[2, 3], [4, 5]])
+    next_state = np.zeros((6, 2, 2), np.int32)
+    next_state[:2] = second[:, None, :]
+    reward = np.zeros((6, 2, 2))
+    reward[second.ravel()] = np.array([[1, 0], [0, 1], [0, 1], [1, 0]])[:, :, None]
+    ends = np.zeros((6, 2, 2), np.bool_)
+    ends[2:] = True
+    return FiniteTask(
+        name="crossed",
+        observation=np.array([0, 1, 2, 3, 2, 3], np.int32),
+        next_state=next_state,
+        probability=np.full((6, 2, 2), 0.5),
+        reward=reward,
+        ends=ends,
+        start=np.array([0.5, 0.5, 0, 0, 0, 0]),
+        observation_names=("sun", "moon", "hill", "lake"),
         action_names=("zero", "one"),
     )
 

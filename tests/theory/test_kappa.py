@@ -1,0 +1,162 @@
+"""kappa against every policy there is, and the proof policies replayed step by step."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from adastack.memory import get_rule
+from adastack.tasks import active_tmaze, make_task, passive_tmaze, xormaze
+from adastack.theory.kappa import kappa
+from theory.plain import outcomes, push, random_task, reachable_stacks, rollout_value, tree_value
+
+GAMMA = 0.8
+
+
+def best_of_all(task, rule, k, gamma):
+    """The best start value of any deterministic stack policy, by trying all of them."""
+    stacks = sorted({stack for _, stack in reachable_stacks(task, rule, k)})
+    choices = list(product(range(task.n_actions), range(get_rule(rule).actions(k))))
+    starts = np.flatnonzero(task.start)
+    best = -np.inf
+    for chosen in product(choices, repeat=len(stacks)):
+        policy = dict(zip(stacks, chosen, strict=True))
+        values = (
+            task.start[s] * rollout_value(task, rule, k, policy, int(s), gamma, 12) for s in starts
+        )
+        best = max(best, sum(values))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_random_tasks_agree_with_trying_every_policy(seed):
+    task = random_task(seed, states=4)
+    gamma = 0.3  # what lies beyond twelve steps is worth less than 1e-6
+    perfect = tree_value(task, gamma, 9)
+    found = kappa(task, "adaptive", 2, gamma)
+    for k in (1, 2):
+        best = best_of_all(task, "adaptive", k, gamma)
+        enough = best == pytest.approx(perfect, abs=1e-4)
+        assert (found.kappa is not None and k >= found.kappa) == enough
+        if k in found.smaller:
+            assert found.smaller[k].proved
+            assert found.smaller[k].value == pytest.approx(best, abs=1e-6)
+
+
+def test_the_shortest_tmaze_below_kappa_by_trying_every_policy():
+    task = passive_tmaze(2)
+    assert kappa(task, gamma=GAMMA).smaller[1].value == pytest.approx(
+        best_of_all(task, "adaptive", 1, GAMMA)
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "rule", "expected"),
+    [
+        ("passive-tmaze:length=2", "adaptive", 2),
+        ("passive-tmaze:length=64", "adaptive", 2),
+        ("passive-tmaze:length=16,random_length=true,continual=true", "adaptive", 2),
+        ("passive-tmaze:length=7", "frame", 7),
+        ("passive-tmaze:length=7,continual=true", "frame", 7),
+        ("active-tmaze:length=16", "adaptive", 2),
+        ("active-tmaze:length=6,random_length=true", "adaptive", 2),
+        ("active-tmaze:length=6,continual=true", "adaptive", 2),
+        ("active-tmaze:length=4", "frame", 4),
+        ("active-tmaze:length=4,continual=true", "frame", 4),
+        ("xormaze", "adaptive", 3),
+        ("xormaze", "push_skip", 3),
+        ("xormaze", "frame", 4),
+        ("heaven-hell", "adaptive", 2),
+        ("heaven-hell", "frame", 6),
+        ("repeat-first", "adaptive", 2),
+        ("memory-length", "adaptive", 2),
+        ("memory-length:bits=3", "adaptive", 2),
+        ("memory-length:length=6", "frame", 7),
+        ("office", "adaptive", 2),
+        ("key-order", "adaptive", 2),
+        ("pomdp:file=tmaze", "adaptive", 2),
+    ],
+)
+def test_kappa_and_its_proof(spec, rule, expected):
+    task = make_task(spec)
+    found = kappa(task, rule, gamma=0.95, max_choices=2000)
+    assert (found.kappa, found.at_least, found.stopped) == (expected, expected, None)
+    assert set(found.smaller) == set(range(1, expected))
+    for best in found.smaller.values():
+        assert best.value <= best.upper
+        assert best.value < found.optimum - 1e-6
+    assert replayed(task, rule, found) == pytest.approx(found.optimum)
+
+
+def replayed(task, rule, found):
+    """The value of the proof policy from all starts, by pushing probabilities forward."""
+    k = found.kappa
+    now = {}
+    for s in np.flatnonzero(task.start):
+        pair = (int(s), (task.empty,) * (k - 1) + (int(task.observation[s]),))
+        now[pair] = float(task.start[s])
+    total, weight = 0.0, 1.0
+    while weight > 1e-12 and now:
+        after = {}
+        for (state, stack), mass in now.items():
+            action, memory_action = found.policy[stack]
+            for p, r, target in outcomes(task, state, action):
+                total += weight * mass * p * r
+                if target is not None:
+                    seen = int(task.observation[target])
+                    pair = (target, push(task, rule, stack, memory_action, seen))
+                    after[pair] = after.get(pair, 0.0) + mass * p
+        now, weight = after, weight * found.gamma
+    return total
+
+
+def test_best_values_below_kappa():
+    below = kappa(xormaze(), gamma=0.99).smaller
+    # One cue is not enough, and with two slots half of the mazes can be told apart.
+    assert below[1].value == pytest.approx(0)
+    assert below[2].proved
+    assert below[2].value == pytest.approx(0.5 * 0.99**4)
+    # A window that is too short can still walk on one cue and wait for ever on the other.
+    frame = kappa(active_tmaze(6), "frame", gamma=0.99, max_choices=10_000).smaller
+    assert frame[1].value == pytest.approx(0)
+    assert all(frame[k].value == pytest.approx(0.5 * 0.99**6) for k in (2, 3, 4, 5))
+
+
+def test_average_and_total_reward():
+    found = kappa(active_tmaze(4, continual=True), criterion="average")
+    assert found.kappa == 2
+    assert found.optimum == pytest.approx(1 / 5)
+    assert found.smaller[1].value == pytest.approx(0)
+    found = kappa(active_tmaze(4), gamma=1.0)
+    assert (found.kappa, found.optimum) == (2, pytest.approx(1))
+
+
+def test_no_stack_tames_the_tiger():
+    found = kappa(make_task("pomdp"), max_choices=2000)
+    assert found.kappa is None
+    assert "no stack size is enough: while 'hear-left' repeats" in found.stopped
+    assert found.smaller[1].value == pytest.approx(-20)  # listening for ever
+
+
+def test_a_search_that_stops_says_where():
+    found = kappa(xormaze(), max_k=2)
+    assert (found.kappa, found.at_least) == (None, 3)
+    assert found.stopped == "no k up to max_k=2 is enough"
+    found = kappa(xormaze(), max_choices=1)
+    assert found.kappa is None
+    assert found.stopped == "k=1: undecided after 1 choices"
+    found = kappa(xormaze(), max_beliefs=2)
+    assert (found.kappa, found.at_least, found.optimum) == (None, 1, None)
+    assert "more than 2 reachable beliefs" in found.stopped
+    found = kappa(xormaze(), "none")
+    assert found.at_least == 2
+    assert "expects stack_size 1" in found.stopped
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="expected a memory rule"):
+        kappa(xormaze(), "nonsense")
+    with pytest.raises(ValueError, match="max_k must be at least 1, actual: 0"):
+        kappa(xormaze(), max_k=0)
+    with pytest.raises(ValueError, match="gamma must be"):
+        kappa(xormaze(), gamma=-1.0)
