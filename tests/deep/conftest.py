@@ -4,6 +4,6 @@ import os
 
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
-from adastack.deep.backend import prepare  # noqa: E402
+from adastack.deep.backend import prepare
 
 prepare()
