@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, SupportsFloat
+from typing import Any, ClassVar, SupportsFloat
 
 import gymnasium as gym
 import numpy as np
@@ -10,39 +10,66 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
-from adastack.memory import Rule, check_stack_size, get_rule
-from adastack.wrappers.actions import ActionForm, Unchanged, action_form
+from adastack.memory import check_stack_size, get_rule
+from adastack.wrappers.actions import ActionForm, Unchanged
+from adastack.wrappers.actions import action_form as make_action_form
 from adastack.wrappers.observations import padding_for, stacked_space
 from adastack.wrappers.slots import make_slots
 
 
-class Remembers:
-    """Marks a wrapper that gives its environment a memory."""
+class Remembers(RecordConstructorArgs):
+    """A wrapper that gives its environment a memory.
 
-    rule: Rule
-    stack_size: int
+    A subclass names in ``arguments`` which of the settings its own constructor takes; those are
+    recorded, so that ``gymnasium.make(env.spec)`` can call it again.
+    """
+
+    arguments: ClassVar[tuple[str, ...]] = ("stack_size", "padding_type", "action_form")
+
+    def _remember(
+        self,
+        env_space: gym.Space[Any],
+        stack_size: int,
+        rule: str,
+        padding_type: Any,
+        action_form: str,
+    ) -> None:
+        """Settles what the memory is and how its joint actions are written."""
+        settings = {
+            "stack_size": stack_size,
+            "rule": rule,
+            "padding_type": padding_type,
+            "action_form": action_form,
+        }
+        RecordConstructorArgs.__init__(self, **{name: settings[name] for name in self.arguments})
+        check_stack_size(stack_size)
+        self.stack_size = int(stack_size)
+        self.rule = get_rule(rule)
+        self.padding_type = padding_type
+        self.action_form: ActionForm = (
+            Unchanged(env_space)
+            if self.rule.passive
+            else make_action_form(action_form, env_space, self.rule.actions(self.stack_size))
+        )
 
 
 class _StackWrapper(gym.Wrapper[Any, Any, Any, Any], Remembers):
-    """What all memories of one environment share; subclasses choose rule and action form."""
+    """What all memories of one environment share; subclasses choose the rule."""
 
     def __init__(
         self,
         env: gym.Env[Any, Any],
         stack_size: int,
-        rule: Rule,
+        rule: str,
         padding_type: Any,
-        form: ActionForm,
+        action_form: str = "factored",
     ) -> None:
+        self._remember(env.action_space, stack_size, rule, padding_type, action_form)
         gym.Wrapper.__init__(self, env)
         refuse_second_memory(env)
-        self.stack_size = int(stack_size)
-        self.rule = rule
-        self.padding_type = padding_type
-        self.action_form = form
-        self.action_space = form.space
+        self.action_space = self.action_form.space
         self.observation_space = stacked_space(env.observation_space, stack_size, padding_type)
-        self._table: list[list[int]] = rule.table(stack_size).tolist()
+        self._table: list[list[int]] = self.rule.table(stack_size).tolist()
         self._padding = padding_for(env.observation_space, padding_type)
         self._slots = make_slots(env.observation_space, self.stack_size)
         self._births: list[int] = []
@@ -108,7 +135,7 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any], Remembers):
         return np.array(ages)
 
 
-class MemoryStack(_StackWrapper, RecordConstructorArgs):
+class MemoryStack(_StackWrapper):
     """Gives an environment a stack of k observations under any registered memory rule.
 
     Args:
@@ -122,6 +149,8 @@ class MemoryStack(_StackWrapper, RecordConstructorArgs):
             rule that leaves nothing to choose leaves the action space as it is.
     """
 
+    arguments = ("stack_size", "rule", "padding_type", "action_form")
+
     def __init__(
         self,
         env: gym.Env[Any, Any],
@@ -131,18 +160,10 @@ class MemoryStack(_StackWrapper, RecordConstructorArgs):
         padding_type: Any = "reset",
         action_form: str = "factored",
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self,
-            stack_size=stack_size,
-            rule=rule,
-            padding_type=padding_type,
-            action_form=action_form,
-        )
-        found, form = rule_and_form(rule, stack_size, env.action_space, action_form)
-        _StackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+        super().__init__(env, stack_size, rule, padding_type, action_form)
 
 
-class AdaptiveStack(_StackWrapper, RecordConstructorArgs):
+class AdaptiveStack(_StackWrapper):
     """Gives the agent a stack of k observations and the choice of which slot to give up.
 
     At each step the agent sends, beside its action, the slot (0 the oldest, k-1 the current
@@ -178,14 +199,10 @@ class AdaptiveStack(_StackWrapper, RecordConstructorArgs):
         padding_type: Any = "reset",
         action_form: str = "factored",
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self, stack_size=stack_size, padding_type=padding_type, action_form=action_form
-        )
-        found, form = rule_and_form("adaptive", stack_size, env.action_space, action_form)
-        _StackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+        super().__init__(env, stack_size, "adaptive", padding_type, action_form)
 
 
-class FrameStack(_StackWrapper, RecordConstructorArgs):
+class FrameStack(_StackWrapper):
     """Stacks the last k observations: the memory that always gives up the oldest slot.
 
     Args:
@@ -194,15 +211,15 @@ class FrameStack(_StackWrapper, RecordConstructorArgs):
         padding_type: As in `AdaptiveStack`.
     """
 
+    arguments = ("stack_size", "padding_type")
+
     def __init__(
         self, env: gym.Env[Any, Any], stack_size: int, *, padding_type: Any = "reset"
     ) -> None:
-        RecordConstructorArgs.__init__(self, stack_size=stack_size, padding_type=padding_type)
-        found, form = rule_and_form("frame", stack_size, env.action_space)
-        _StackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+        super().__init__(env, stack_size, "frame", padding_type)
 
 
-class PushSkipStack(_StackWrapper, RecordConstructorArgs):
+class PushSkipStack(_StackWrapper):
     """Demir's memory: push gives up the oldest slot, skip the newest once the stack is full.
 
     Args:
@@ -220,22 +237,7 @@ class PushSkipStack(_StackWrapper, RecordConstructorArgs):
         padding_type: Any = "reset",
         action_form: str = "factored",
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self, stack_size=stack_size, padding_type=padding_type, action_form=action_form
-        )
-        found, form = rule_and_form("push_skip", stack_size, env.action_space, action_form)
-        _StackWrapper.__init__(self, env, stack_size, found, padding_type, form)
-
-
-def rule_and_form(
-    name: str, stack_size: int, env_space: gym.Space[Any], form: str = "factored"
-) -> tuple[Rule, ActionForm]:
-    """The rule of that name and the form its joint actions take."""
-    check_stack_size(stack_size)
-    rule = get_rule(name)
-    if rule.passive:
-        return rule, Unchanged(env_space)
-    return rule, action_form(form, env_space, rule.actions(stack_size))
+        super().__init__(env, stack_size, "push_skip", padding_type, action_form)
 
 
 def refuse_second_memory(env: Any) -> None:

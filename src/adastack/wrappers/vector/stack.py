@@ -8,13 +8,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
-from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from adastack.memory import Rule, Stack
-from adastack.wrappers.actions import ActionForm
+from adastack.memory import Stack
 from adastack.wrappers.observations import (
     from_leaves,
     is_array,
@@ -23,29 +21,27 @@ from adastack.wrappers.observations import (
     stacked_space,
     to_leaves,
 )
-from adastack.wrappers.single import Remembers, refuse_second_memory, rule_and_form
+from adastack.wrappers.single import Remembers, refuse_second_memory
 
 Mask = NDArray[np.bool_]
 
 
 class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any], Remembers):
-    """What all memories of vector environments share; subclasses choose rule and action form."""
+    """What all memories of vector environments share; subclasses choose the rule."""
 
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
         stack_size: int,
-        rule: Rule,
+        rule: str,
         padding_type: Any,
-        form: ActionForm,
+        action_form: str = "factored",
     ) -> None:
-        super().__init__(env)
+        self._remember(env.single_action_space, stack_size, rule, padding_type, action_form)
+        VectorWrapper.__init__(self, env)
         refuse_second_memory(env)
         space = env.single_observation_space
-        self.stack_size = int(stack_size)
-        self.rule = rule
-        self.padding_type = padding_type
-        self.action_form = form
+        form = self.action_form
         self.single_action_space = form.space
         self.action_space = batch_space(form.space, self.num_envs)
         self.single_observation_space = stacked_space(space, stack_size, padding_type)
@@ -60,7 +56,7 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any], Remembers):
             None if padding is None else _boxed(self._leaf_spaces, to_leaves(space, padding))
         )
         self._stack = Stack(
-            rule,
+            self.rule,
             self.stack_size,
             self.num_envs,
             [_column(leaf) for leaf in self._leaf_spaces],
@@ -190,8 +186,10 @@ class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any], Remembers):
         infos["slot_ages"], infos["_slot_ages"] = ages, everywhere.copy()
 
 
-class MemoryStack(_VectorStackWrapper, RecordConstructorArgs):
+class MemoryStack(_VectorStackWrapper):
     """The vector twin of `adastack.wrappers.MemoryStack`, with the same arguments."""
+
+    arguments = ("stack_size", "rule", "padding_type", "action_form")
 
     def __init__(
         self,
@@ -202,18 +200,10 @@ class MemoryStack(_VectorStackWrapper, RecordConstructorArgs):
         padding_type: Any = "reset",
         action_form: str = "factored",
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self,
-            stack_size=stack_size,
-            rule=rule,
-            padding_type=padding_type,
-            action_form=action_form,
-        )
-        found, form = rule_and_form(rule, stack_size, env.single_action_space, action_form)
-        _VectorStackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+        super().__init__(env, stack_size, rule, padding_type, action_form)
 
 
-class AdaptiveStack(_VectorStackWrapper, RecordConstructorArgs):
+class AdaptiveStack(_VectorStackWrapper):
     """The vector twin of `adastack.wrappers.AdaptiveStack`, with the same arguments.
 
     Works with every vector environment and autoreset mode.
@@ -234,25 +224,21 @@ class AdaptiveStack(_VectorStackWrapper, RecordConstructorArgs):
         padding_type: Any = "reset",
         action_form: str = "factored",
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self, stack_size=stack_size, padding_type=padding_type, action_form=action_form
-        )
-        found, form = rule_and_form("adaptive", stack_size, env.single_action_space, action_form)
-        _VectorStackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+        super().__init__(env, stack_size, "adaptive", padding_type, action_form)
 
 
-class FrameStack(_VectorStackWrapper, RecordConstructorArgs):
+class FrameStack(_VectorStackWrapper):
     """The vector twin of `adastack.wrappers.FrameStack`, with the same arguments."""
+
+    arguments = ("stack_size", "padding_type")
 
     def __init__(
         self, env: VectorEnv[Any, Any, Any], stack_size: int, *, padding_type: Any = "reset"
     ) -> None:
-        RecordConstructorArgs.__init__(self, stack_size=stack_size, padding_type=padding_type)
-        found, form = rule_and_form("frame", stack_size, env.single_action_space)
-        _VectorStackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+        super().__init__(env, stack_size, "frame", padding_type)
 
 
-class PushSkipStack(_VectorStackWrapper, RecordConstructorArgs):
+class PushSkipStack(_VectorStackWrapper):
     """The vector twin of `adastack.wrappers.PushSkipStack`, with the same arguments."""
 
     def __init__(
@@ -263,11 +249,7 @@ class PushSkipStack(_VectorStackWrapper, RecordConstructorArgs):
         padding_type: Any = "reset",
         action_form: str = "factored",
     ) -> None:
-        RecordConstructorArgs.__init__(
-            self, stack_size=stack_size, padding_type=padding_type, action_form=action_form
-        )
-        found, form = rule_and_form("push_skip", stack_size, env.single_action_space, action_form)
-        _VectorStackWrapper.__init__(self, env, stack_size, found, padding_type, form)
+        super().__init__(env, stack_size, "push_skip", padding_type, action_form)
 
 
 def autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
