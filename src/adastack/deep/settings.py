@@ -63,8 +63,6 @@ class PPOSettings:
     """Gradients longer than this are shortened to it."""
     normalize_advantage: bool = True
     """Standardise the advantages of each minibatch."""
-    normalize_observation: bool = False
-    """Standardise box observations by their running mean and deviation (host road)."""
     adam_eps: float = 1e-5
     """Adam's epsilon."""
     tables: bool | None = None
