@@ -1,0 +1,183 @@
+"""One cue, three blanks, one decision: two kept observations solve it, the last two do not."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+
+from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
+from stable_baselines3 import A2C, DQN, PPO, SAC
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+import adastack  # noqa: F401
+from adastack.integrations.sb3 import (
+    HybridActorCriticPolicy,
+    KeptLstmPolicy,
+    StackLstm,
+    StackTransformer,
+    VecStack,
+    paper_policy,
+)
+from adastack.wrappers import AdaptiveStack
+
+K = 2
+
+
+class Steered(gym.ActionWrapper):
+    """The maze with a number for an action: up if it is positive, else down."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.action_space = gym.spaces.Box(-1, 1, (1,), np.float32)
+
+    def action(self, action):
+        return 0 if action[0] > 0 else 2
+
+
+class Masked(gym.Wrapper):
+    """The maze with left and right forbidden."""
+
+    def action_masks(self):
+        return np.array([True, False, True, False])
+
+
+def maze():
+    return gym.make("adastack/PassiveTMaze-v0", length=5)
+
+
+def stacked(make, rule, n_envs, form):
+    return VecStack(
+        DummyVecEnv([make] * n_envs), K, rule=rule, padding_type="empty", action_form=form
+    )
+
+
+def success(model, make, rule, form):
+    venv = stacked(make, rule, 20, form)
+    venv.seed(99)
+    mean_return, _ = evaluate_policy(model, venv, 200, warn=False)
+    return (mean_return + 1) / 2
+
+
+POLICY_GRADIENT = {"n_steps": 20, "batch_size": 320, "gae_lambda": 1.0}
+PPO_SETTINGS = {**POLICY_GRADIENT, "n_epochs": 8, "learning_rate": 3e-3, "ent_coef": 0.03}
+SLOW_PPO = {**POLICY_GRADIENT, "n_epochs": 8, "learning_rate": 1e-3, "ent_coef": 0.03}
+HYBRID = {**PPO_SETTINGS, "ent_coef": 0.01}
+A2C_SETTINGS = {
+    "n_steps": 10,
+    "gae_lambda": 1.0,
+    "learning_rate": 2e-3,
+    "ent_coef": 0.01,
+    "use_rms_prop": False,
+}
+Q_LEARNING = {
+    "learning_rate": 2e-3,
+    "buffer_size": 20_000,
+    "learning_starts": 1000,
+    "train_freq": 4,
+    "gradient_steps": 2,
+    "target_update_interval": 50,
+    "exploration_fraction": 0.6,
+    "exploration_final_eps": 0.1,
+    "batch_size": 128,
+}
+TRPO_SETTINGS = {
+    **POLICY_GRADIENT,
+    "target_kl": 0.05,
+    "learning_rate": 3e-3,
+    "n_critic_updates": 10,
+}
+SAC_SETTINGS = {
+    "learning_rate": 3e-3,
+    "buffer_size": 20_000,
+    "learning_starts": 1000,
+    "train_freq": 4,
+    "gradient_steps": 4,
+    "batch_size": 128,
+    "gamma": 0.95,
+    "ent_coef": 0.05,
+}
+
+
+def case(name, algorithm, settings, steps, *, policy="MlpPolicy", make=maze, slow=False, **more):
+    """A learner: its name, what makes it, and how many steps it is given."""
+    marks = [pytest.mark.slow] if slow else []
+    values = (algorithm, policy, make, settings, steps, {"n_envs": 64, "form": "auto", **more})
+    return pytest.param(*values, id=name, marks=marks)
+
+
+def steered():
+    return Steered(maze())
+
+
+CASES = [
+    case("PPO", PPO, PPO_SETTINGS, 12_000),
+    case("PPO factored", PPO, PPO_SETTINGS, 20_000, form="factored"),
+    case(
+        "PPO hybrid",
+        PPO,
+        HYBRID,
+        30_000,
+        policy=HybridActorCriticPolicy,
+        make=steered,
+        form="hybrid",
+    ),
+    case("DQN", DQN, Q_LEARNING, 12_000, n_envs=16),
+    case("QRDQN", QRDQN, {**Q_LEARNING, "policy_kwargs": {"n_quantiles": 10}}, 12_000, n_envs=16),
+    case("TRPO", TRPO, TRPO_SETTINGS, 30_000),
+    case("A2C", A2C, A2C_SETTINGS, 80_000, slow=True),
+    case("SAC", SAC, SAC_SETTINGS, 12_000, make=steered, n_envs=16, slow=True),
+    case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 24_000, make=lambda: Masked(maze()), slow=True),
+    case(
+        "RecurrentPPO",
+        RecurrentPPO,
+        {**SLOW_PPO, "policy_kwargs": {"stack_size": K}},
+        40_000,
+        policy=KeptLstmPolicy,
+        slow=True,
+    ),
+    case("LSTM", PPO, {**SLOW_PPO, "policy_kwargs": paper_policy(StackLstm, K)}, 26_000, slow=True),
+    case(
+        "Transformer",
+        PPO,
+        {**SLOW_PPO, "policy_kwargs": paper_policy(StackTransformer, K)},
+        16_000,
+        slow=True,
+    ),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "policy", "make", "settings", "steps", "more"), CASES)
+def test_kept_observations_solve_the_probe_and_the_last_ones_do_not(
+    algorithm, policy, make, settings, steps, more
+):
+    reached = {}
+    for rule in ("adaptive", "frame"):
+        form = "auto" if rule == "frame" else more["form"]
+        if rule == "frame" and policy is HybridActorCriticPolicy:
+            policy = "MlpPolicy"
+        venv = stacked(make, rule, more["n_envs"], form)
+        model = algorithm(policy, venv, seed=1, **settings).learn(steps)
+        reached[rule] = success(model, make, rule, form)
+    assert reached["adaptive"] >= 0.95
+    assert 0.4 < reached["frame"] < 0.6
+
+
+@pytest.mark.slow
+def test_plain_recurrence_carries_the_cue_in_its_state():
+    """The baseline: no memory wrapper at all, an LSTM over the whole episode."""
+    settings = {**SLOW_PPO, "policy_kwargs": {"lstm_hidden_size": 64, "net_arch": []}}
+    model = RecurrentPPO("MlpLstmPolicy", DummyVecEnv([maze] * 64), seed=0, **settings)
+    model.learn(40_000)
+    venv = DummyVecEnv([maze] * 20)
+    venv.seed(99)
+    mean_return, _ = evaluate_policy(model, venv, 200, warn=False)
+    assert (mean_return + 1) / 2 >= 0.95
+
+
+def test_the_smallest_example_works():
+    env = AdaptiveStack(gym.make("adastack/PassiveTMaze-v0"), stack_size=2)
+    model = PPO("MlpPolicy", env, n_steps=64)
+    model.learn(total_timesteps=128)
+    assert model.num_timesteps == 128
