@@ -13,7 +13,7 @@ from adastack.theory.partial import Choice
 from adastack.theory.search import different_actions
 from adastack.theory.stacks import Stacks
 
-MAX_ROWS = 300_000
+MAX_ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from adastack.theory.optimal import Criterion, Optimal, default_gamma, optimal_v
 from adastack.theory.stacks import StackPolicy, Stacks
 
 MAX_K = 16
-MAX_CHOICES = 200_000
+MAX_CHOICES = 150_000
 
 
 @dataclass(frozen=True)
