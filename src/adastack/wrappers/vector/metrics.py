@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 from adastack.wrappers.metrics import MemoryMeter, outcome
-from adastack.wrappers.vector.stack import autoreset_mode
+from adastack.wrappers.vector.stack import Wrapper, autoreset_mode
 
 
-class RecordMemory(VectorWrapper[Any, Any, Any, Any, Any], RecordConstructorArgs):
+class RecordMemory(Wrapper, RecordConstructorArgs):
     """The vector twin of `adastack.wrappers.RecordMemory`, with the same arguments.
 
     A window is ``interval`` steps of every environment; its row sums over environments. Finished

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -25,8 +25,13 @@ from adastack.wrappers.single import Remembers, refuse_second_memory
 
 Mask = NDArray[np.bool_]
 
+if TYPE_CHECKING:
+    Wrapper = VectorWrapper[Any, Any, Any, Any, Any]
+else:
+    Wrapper = VectorWrapper  # Gymnasium 1.2 does not know its type parameters
 
-class _VectorStackWrapper(VectorWrapper[Any, Any, Any, Any, Any], Remembers):
+
+class _VectorStackWrapper(Wrapper, Remembers):
     """What all memories of vector environments share; subclasses choose the rule."""
 
     def __init__(
