@@ -10,7 +10,7 @@ from rich.table import Table
 
 from adastack.commands import Output
 
-CHAPTERS = ("wrappers", "worlds", "deep")
+CHAPTERS = ("wrappers", "tabular", "deep", "worlds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
