@@ -1,4 +1,4 @@
-"""``adastack evaluate``: test a run, also on other tasks and lengths."""
+"""``adastack evaluate``: what the policies of a run are worth, on its own task or on another."""
 
 from __future__ import annotations
 
@@ -6,31 +6,39 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from adastack.commands import train
-from adastack.commands.learners import learner_of
-from adastack.runs import Run
+from rich.console import Console
+
+from adastack.commands.train import learner_of, table_of
+from adastack.runs import Run, RunError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack evaluate``."""
-    parser.add_argument("run", type=Path, help="the folder of a run")
-    parser.add_argument("--task", help="another task: passive-tmaze:length=1000000")
-    parser.add_argument("--episodes", type=int, default=100, help="attempts for each seed (100)")
-    parser.add_argument("--sampled", action="store_true", help="draw actions; greedy if not given")
-    parser.add_argument("--seed", type=int, default=0, help="the seed of the test (0)")
+    parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a run")
+    parser.add_argument("--task", help="another task with the same observations (the run's own)")
+    parser.add_argument(
+        "--episodes", type=int, default=100, help="attempts, where they must be sampled (100)"
+    )
+    parser.add_argument(
+        "--sampled", action="store_true", help="explore as at the end of training"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of sampled attempts (0)")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Plays the run's policies and returns what they came to."""
-    if args.episodes < 1:
-        raise ValueError(f"--episodes must be at least 1, actual: {args.episodes}")
-    found = Run.open(args.run)
-    result: dict[str, Any] = learner_of(str(found.settings.get("algo"))).evaluate(
-        found, task=args.task, episodes=args.episodes, greedy=not args.sampled, seed=args.seed
+    """Plays the policies of every seed."""
+    opened = Run.open(args.run)
+    if "algo" not in opened.settings:
+        raise RunError(f"{args.run} is not the run of a learner")
+    learner = learner_of(opened.settings["algo"])
+    result: dict[str, Any] = learner.evaluate(
+        opened, task=args.task, episodes=args.episodes, greedy=not args.sampled, seed=args.seed
     )
     return result
 
 
 def show(result: dict[str, Any]) -> None:
     """Prints a row for each seed."""
-    train.show(result)
+    console = Console()
+    console.print(f"{result['run']} on {result['task']}", highlight=False)
+    console.print(table_of(result["seeds"]))

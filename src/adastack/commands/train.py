@@ -1,64 +1,85 @@
-"""``adastack train``: learn a task with a memory."""
+"""``adastack train``: let agents learn what to remember, and keep them as a run."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
-from adastack.commands import Output
-from adastack.commands.learners import LEARNERS, learner_of, seed_table_rows
 from adastack.progress import watch
 
-COLUMNS = {
-    "success": "success",
-    "return": "return",
-    "reward_rate": "reward / 1000 steps",
-    "optimality": "optimality",
-    "memory_regret": "memory regret",
-    "active_regret": "active regret",
-    "passive_regret": "passive regret",
+TABULAR, DEEP = "adastack.tabular.learner", "adastack.deep.learner"
+LEARNERS = {
+    "q": TABULAR,
+    "q-lambda": TABULAR,
+    "sarsa": TABULAR,
+    "expected-sarsa": TABULAR,
+    "reinforce": TABULAR,
+    "average-reinforce": TABULAR,
+    "ppo": DEEP,
+    "grpo": DEEP,
 }
-"""What is said about a seed, and how it is headed."""
+"""Each algorithm and the module that learns with it."""
+
+COLUMNS = (
+    "success",
+    "return",
+    "reward_rate",
+    "memory_regret",
+    "active_regret",
+    "passive_regret",
+    "optimality",
+    "abstraction",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack train``."""
-    parser.add_argument("task", help="the task, with its options: passive-tmaze:length=16")
-    parser.add_argument("--memory", default="adaptive", help="the memory rule (adaptive)")
-    parser.add_argument("--k", type=int, default=2, help="the number of slots (2)")
-    parser.add_argument("--algo", default="ppo", help=f"of {', '.join(LEARNERS)} (ppo)")
-    parser.add_argument("--preset", default="robust", help="robust, or paper as published")
+    parser.add_argument("task", metavar="TASK", help="a task with its options; see `adastack tasks`")
+    parser.add_argument("--memory", default="adaptive", help="a memory rule, or random (a control)")
+    parser.add_argument("--k", type=_count, default=2, help="slots in the stack (2)")
+    parser.add_argument("--algo", default="sarsa", help=f"of {', '.join(LEARNERS)} (sarsa)")
+    parser.add_argument("--preset", default="robust", help="paper or robust (robust)")
     parser.add_argument("--steps", type=_count, default=1_000_000, help="steps of each seed (1e6)")
     parser.add_argument("--seeds", type=_count, default=1, help="how many seeds (1)")
-    parser.add_argument("--seed", type=int, default=0, help="the first seed (0)")
-    parser.add_argument("--net", help="of mlp, cnn, lstm, transformer, for ppo and grpo")
-    parser.add_argument("--out", type=Path, help="the run's folder; runs/<name> if not given")
+    parser.add_argument("--seed", type=_count, default=0, help="the first of them (0)")
+    parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
+    parser.add_argument("--out", type=Path, help="the run's folder (runs/ and a readable name)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="change one setting"
+        "--set",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="NAME=VALUE",
+        help="a setting that differs from the preset; may be repeated",
     )
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Trains, and returns what the run's seeds came to."""
+    """Trains, or goes on training, and returns what the policies are worth."""
     learner = learner_of(args.algo)
-    overrides: dict[str, Any] = dict(_assignment(text) for text in args.set)
+    overrides = dict(args.set)
     if args.net is not None:
+        if LEARNERS[args.algo] == TABULAR:
+            raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
         overrides["net"] = args.net
-    stack_size = 1 if args.memory == "none" else args.k
-    with watch(args.steps, f"{args.task} {args.memory}({stack_size})") as progress:
+    with watch(args.steps) as progress:
         result: dict[str, Any] = learner.train(
             task=args.task,
             memory=args.memory,
-            stack_size=stack_size,
+            stack_size=args.k,
             algo=args.algo,
             preset=args.preset,
             steps=args.steps,
             seeds=list(range(args.seed, args.seed + args.seeds)),
-            path=args.out or Path("runs") / _name(args, stack_size, overrides),
+            path=args.out or default_folder(args, overrides),
             overrides=overrides,
             resume=args.resume,
             progress=progress,
@@ -68,37 +89,55 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> None:
     """Prints a row for each seed."""
-    header, *rows = seed_table_rows(result["seeds"], COLUMNS)
-    table = Table(*header)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row in rows:
-        table.add_row(*row)
-    console = Output()
-    console.print(table)
+    console = Console()
+    console.print(table_of(result["seeds"]))
     console.print(
-        f"{result['steps_per_second']:,.0f} steps/s; the run is in {result['run']}",
-        highlight=False,
-        soft_wrap=True,
+        f"{result['steps_per_second']:,.0f} steps/s   saved in {result['run']}", highlight=False
     )
 
 
+def table_of(seeds: list[dict[str, Any]]) -> Table:
+    """What was measured, a row for each seed."""
+    known = [name for name in COLUMNS if any(row.get(name) is not None for row in seeds)]
+    table = Table("seed", *(name.replace("_", " ") for name in known))
+    for row in seeds:
+        table.add_row(str(row["seed"]), *(_number(row.get(name)) for name in known))
+    return table
+
+
+def learner_of(algo: str) -> ModuleType:
+    """The module that learns with an algorithm."""
+    if algo not in LEARNERS:
+        raise ValueError(f"expected an algorithm of {', '.join(LEARNERS)}, actual: {algo!r}")
+    return importlib.import_module(LEARNERS[algo])
+
+
+def default_folder(args: argparse.Namespace, overrides: dict[str, Any]) -> Path:
+    """A folder whose name says what is asked for; the same for the same question."""
+    words = [
+        args.task,
+        f"{args.memory}-{args.k}",
+        args.algo,
+        args.preset,
+        f"{args.steps}-steps",
+        f"seeds-{args.seed}-{args.seed + args.seeds - 1}",
+        *(f"{name}-{value}" for name, value in sorted(overrides.items())),
+    ]
+    return Path("runs") / re.sub(r"[^\w.=-]+", "-", "_".join(words))
+
+
 def _count(text: str) -> int:
-    """A positive whole number, also as 1e6."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if value < 1 or value != int(value):
-        raise argparse.ArgumentTypeError(f"expected a positive whole number, actual: {text!r}")
-    return int(value)
+    """A whole number, also written as 1e6."""
+    number = float(text)
+    if not number.is_integer() or number < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number, actual: {text!r}")
+    return int(number)
 
 
-def _assignment(text: str) -> tuple[str, Any]:
-    """``name=value`` with the value as a number or boolean where it is one."""
+def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ValueError(f"--set expects NAME=VALUE, actual: {text!r}")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"expected name=value, actual: {text!r}")
     if value in ("true", "false"):
         return name, value == "true"
     for kind in (int, float):
@@ -109,10 +148,5 @@ def _assignment(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def _name(args: argparse.Namespace, stack_size: int, overrides: dict[str, Any]) -> str:
-    """A folder's name that says what was run."""
-    last = args.seed + args.seeds - 1
-    seeds = f"seed-{args.seed}" if args.seeds == 1 else f"seeds-{args.seed}-{last}"
-    changed = [f"{name}-{value}" for name, value in sorted(overrides.items())]
-    words = [args.task, args.memory, str(stack_size), args.algo, args.preset, *changed, seeds]
-    return "-".join("".join(c if c.isalnum() else "-" for c in word) for word in words)
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"

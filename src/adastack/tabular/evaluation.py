@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adastack.memory import get_rule
+from adastack.tabular.session import RANDOM, learning_rule
 from adastack.tabular.stacks import Book, Decide
 from adastack.tabular.tables import Tables, cue_classes, task_tables
 from adastack.tabular.walk import (
@@ -84,8 +84,8 @@ class Stage:
         self, task: FiniteTask, memory: str, stack_size: int, gamma: float = 0.99
     ) -> None:
         self.task, self.stack_size, self.gamma = task, stack_size, gamma
-        self.random = memory == "random"
-        self.rule = get_rule("adaptive" if self.random else memory)
+        self.random = memory == RANDOM
+        self.rule = learning_rule(memory)
         self.cues, cue = cue_classes(task)
         n_memory = self.rule.actions(stack_size)
         joint = np.arange(task.n_actions * (1 if self.random else n_memory))
@@ -152,18 +152,26 @@ class Stage:
         return (played.agent_states - fewest) / fewest
 
     def play(
-        self, decide: Decide, *, deterministic: bool, episodes: int, seed: int
+        self,
+        decide: Decide,
+        *,
+        deterministic: bool,
+        episodes: int,
+        seed: int,
+        memory: tuple[int, ...] | None = None,
     ) -> Played:
         """Plays a policy, exactly if that is possible.
 
         Args:
             decide: The chances of the joint actions of a stack.
             deterministic: Whether all of them are 0 or 1.
+            memory: In a continual task, the slots but the last with which to begin: there an agent
+                is never reset. By default they are empty.
             episodes: How many attempts to sample if they have to be sampled.
             seed: Where the random numbers come from.
         """
         certain = deterministic and self.certain
-        player = _Player(self, decide, certain, seed)
+        player = _Player(self, decide, certain, seed, memory)
         if certain and len(self.task.start_states) <= MAX_STARTS:
             played = player.chain() if self.task.continual else player.every_start()
             if played is not None:
@@ -174,8 +182,16 @@ class Stage:
 class _Player:
     """One policy on one stage."""
 
-    def __init__(self, stage: Stage, decide: Decide, certain: bool, seed: int) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        decide: Decide,
+        certain: bool,
+        seed: int,
+        memory: tuple[int, ...] | None,
+    ) -> None:
         self.stage, self.task = stage, stage.task
+        self.memory = memory if stage.task.continual else None
         # Walks in which nothing is random end or loop; any other may go on for ever.
         self.may_loop = certain and stage.task.time_limit is None
         self.limit = np.inf if certain else max(LONGEST, 4 * stage.task.n_states)
@@ -279,7 +295,7 @@ class _Player:
         return stop
 
     def _first(self, state: int) -> int:
-        return self.book.first(int(self.task.observation[state]))
+        return self.book.first(int(self.task.observation[state]), self.memory)
 
     def _starts(self) -> Iterator[tuple[int, float]]:
         for state in self.task.start_states.tolist():

@@ -1,4 +1,4 @@
-"""Training and evaluating tabular agents: what ``adastack train`` and ``evaluate`` call."""
+"""Training and evaluating tabular agents: what ``adastack train`` and ``adastack evaluate`` call."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adastack.files import DamagedFileError
 from adastack.progress import Progress
-from adastack.runs import Run, RunError, check_seeds
+from adastack.runs import Run, RunError
 from adastack.tabular.evaluation import Stage
+from adastack.tabular.policies import check_same_signals, play
 from adastack.tabular.session import Session
-from adastack.tabular.settings import VALUE_ALGOS, as_document, settings_for, settings_from
-from adastack.tabular.stacks import Decide
+from adastack.tabular.settings import ALGOS, as_document, settings_for, settings_from
 from adastack.tasks.finite import FiniteTask
 from adastack.tasks.registry import make_task
 
-CHUNK = 200
-"""Blocks of 100 steps between two looks at the clock."""
 SAVE_SECONDS = 5.0
-EPISODES = 100
+CHUNK_SECONDS = 0.5
+RECENT = 10
+"""Windows behind the numbers of a progress line."""
+EVALUATION_EPISODES = 1000
+EVALUATION_SEED = 0
 
 
 def train(
@@ -41,11 +43,21 @@ def train(
 ) -> dict[str, Any]:
     """Trains seeds side by side and saves them as one run.
 
-    With ``resume`` an unfinished run goes on from its last checkpoint and ends bit for bit as if it
-    had never stopped; a finished one gives its result.
+    Args:
+        task: The task's name with its options.
+        memory: A memory rule, or ``"random"``.
+        stack_size: The number of slots, k.
+        algo: One of `ALGOS`.
+        preset: The settings to begin with.
+        steps: How many steps each seed takes.
+        seeds: The seeds.
+        path: The run's folder; it must be new, unless it is resumed.
+        overrides: Settings that differ from the preset.
+        resume: Go on with the run in the folder, if there is one.
+        progress: Where to say how far the run is.
 
     Raises:
-        ValueError: If something cannot be run as asked; nothing is written then.
+        ValueError: If something asked for does not exist or does not fit; nothing is written.
     """
     document = {
         "task": task,
@@ -57,87 +69,114 @@ def train(
         "seeds": seeds,
         "settings": as_document(settings_for(preset, algo, overrides)),
     }
-    session = session_of(document)
-    run = Run.resume(path, document) if resume else Run.create(path, document)
-    return run.result if run.status == "finished" else _run(run, session, progress)
+    if resume and path.exists():
+        run = Run.open(path)
+        _check_same(run, document)
+        if run.status == "finished":
+            return run.result
+        session = session_of(document)
+    else:
+        session = session_of(document)
+        run = Run.create(path, document)
+    return _run(run, session, progress)
 
 
 def evaluate(
     run: Run, *, task: str | None, episodes: int, greedy: bool, seed: int
 ) -> dict[str, Any]:
-    """Plays the policies of a run, on its own task or on another with the same observations."""
+    """Plays the policies of a run, on its own task or on another with the same observations.
+
+    Args:
+        run: The run.
+        task: The other task; None for the run's own.
+        episodes: How many attempts to play where the answer is not exact.
+        greedy: Play the best actions, or explore as at the end of training.
+        seed: Where the random numbers of sampled attempts come from.
+    """
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, actual: {episodes}")
     session = session_of(run.settings)
     saved = run.load_checkpoint()
     if saved is None:
         raise RunError(f"{run.path} has no checkpoint yet: train it first")
-    session.restore(saved[0])
+    _restore(run, session, saved[0])
+    other = session.induced.task if task is None else make_task(task)
+    check_same_signals(session.induced.task, other)
     began = time.perf_counter()
-    rows, walked = _play(session, run.settings, _other(session, task), episodes, greedy, seed)
+    rows, walked = _results(session, run.settings, other, episodes, greedy, seed)
+    spent = time.perf_counter() - began
     return {
         "run": str(run.path),
         "settings": run.settings,
-        "task": task or run.settings["task"],
+        "task": other.name,
         "episodes": episodes,
         "greedy": greedy,
-        "steps_per_second": walked / max(time.perf_counter() - began, 1e-9),
+        "steps_per_second": walked / max(spent, 1e-9),
         "seeds": rows,
     }
 
 
 def session_of(document: Mapping[str, Any]) -> Session:
     """A session for what a run's settings ask for."""
-    check_seeds(document["seeds"], document["steps"])
-    return Session(
-        make_task(document["task"]),
-        document["memory"],
-        document["stack_size"],
-        document["algo"],
-        settings_from(document["algo"], document["settings"]),
-        document["steps"],
-        document["seeds"],
-    )
+    try:
+        seeds, steps, algo = document["seeds"], document["steps"], document["algo"]
+        if algo not in ALGOS:
+            raise ValueError(f"algo must be one of {', '.join(ALGOS)}, actual: {algo!r}")
+        if not seeds or len(set(seeds)) != len(seeds) or min(seeds) < 0:
+            raise ValueError(f"seeds must be different numbers from 0 on, actual: {seeds}")
+        if steps < 1:
+            raise ValueError(f"steps must be at least 1, actual: {steps}")
+        return Session(
+            make_task(document["task"]),
+            document["memory"],
+            document["stack_size"],
+            algo,
+            settings_from(algo, document["settings"]),
+            steps,
+            seeds,
+        )
+    except (KeyError, TypeError) as error:
+        raise RunError(f"these are not the settings of a tabular run: {error}") from None
 
 
-def policy_of(session: Session, index: int, greedy: bool) -> Decide:
-    """What one seed has learned, as chances of joint actions for any stack.
+def _check_same(run: Run, document: Mapping[str, Any]) -> None:
+    """Raises if a folder holds another run than the one to resume."""
+    for name, value in document.items():
+        if run.settings.get(name) != value:
+            raise RunError(
+                f"{run.path} holds another run: its {name} is {run.settings.get(name)!r}, "
+                f"expected {value!r}"
+            )
 
-    A stack that training never met has the values it would have begun with: all actions alike, of
-    which the greedy policy takes the first.
-    """
-    induced, table, gradient = (
-        session.induced,
-        session.table[index],
-        session.algo not in VALUE_ALGOS,
-    )
 
-    def decide(stack: tuple[int, ...]) -> NDArray[np.float64]:
-        agent = induced.find(stack)
-        row = np.zeros(session.width) if agent < 0 else table[agent]
-        if gradient and not greedy:
-            chances = np.exp(row - row.max())
-            return chances / chances.sum()
-        chances = np.zeros(session.width)
-        chances[int(row.argmax())] = 1
-        return chances
-
-    return decide
+def _restore(run: Run, session: Session, arrays: Mapping[str, Any]) -> None:
+    try:
+        session.restore(arrays)
+    except ValueError as error:
+        raise DamagedFileError(f"{run.path}: {error}") from None
 
 
 def _run(run: Run, session: Session, progress: Progress) -> dict[str, Any]:
-    """The loop: chunks, progress, checkpoints, and the result."""
+    """The loop: chunks of half a second, progress, checkpoints, and the result."""
     saved = run.load_checkpoint()
     if saved is not None:
-        session.restore(saved[0])
-    began, first, last_save = time.perf_counter(), session.steps_done, time.perf_counter()
+        _restore(run, session, saved[0])
+    first, began = session.steps_done, time.perf_counter()
+    chunk, last_save = 1, began
     while session.blocks_done < session.blocks:
-        session.advance(CHUNK)
-        progress.update(session.steps_done)
-        if time.perf_counter() - last_save > SAVE_SECONDS:
+        before = time.perf_counter()
+        session.advance(chunk)
+        now = time.perf_counter()
+        # The first call may have compiled the kernel; a chunk never grows by more than ten.
+        chunk = max(1, min(10 * chunk, int(chunk * CHUNK_SECONDS / (now - before))))
+        progress.update(session.steps_done, **_recent(session))
+        if now - last_save > SAVE_SECONDS:
             _save(run, session)
-            last_save = time.perf_counter()
+            last_save = now
     spent = time.perf_counter() - began
     _save(run, session)
-    rows, _ = _play(session, run.settings, session.induced.task, EPISODES, True, 0)
+    task = session.induced.task
+    rows, _ = _results(session, run.settings, task, EVALUATION_EPISODES, True, EVALUATION_SEED)
     result = {
         "run": str(run.path),
         "settings": run.settings,
@@ -154,20 +193,19 @@ def _save(run: Run, session: Session) -> None:
     run.save_checkpoint(session.arrays, step=session.steps_done)
 
 
-def _other(session: Session, task: str | None) -> FiniteTask:
-    """The task to play on; its observations and actions must be those of the run's own."""
-    own = session.induced.task
-    other = own if task is None else make_task(task)
-    for name in ("observation_names", "action_names"):
-        if getattr(own, name) != getattr(other, name):
-            raise ValueError(
-                f"expected a task with the {name.replace('_', ' ')} {getattr(own, name)}, "
-                f"actual: {task} with {getattr(other, name)}"
-            )
-    return other
+def _recent(session: Session) -> dict[str, float]:
+    """Means over the seeds and the last windows."""
+    curves = session.curves()
+    rewards, success = curves["reward"][:, -RECENT:], curves["success"][:, -RECENT:]
+    steps = np.diff(curves["step"], prepend=0)[-RECENT:]
+    known = success[~np.isnan(success)]
+    return {
+        "reward_rate": 1000 * float(rewards.sum() / steps.sum()) / len(session.seeds),
+        "success": float(known.mean()) if len(known) else float("nan"),
+    }
 
 
-def _play(
+def _results(
     session: Session,
     document: Mapping[str, Any],
     task: FiniteTask,
@@ -175,13 +213,12 @@ def _play(
     greedy: bool,
     seed: int,
 ) -> tuple[list[dict[str, Any]], int]:
-    """Plays every seed's policy; also how many steps that took."""
-    stage = Stage(task, document["memory"], document["stack_size"], session.settings.gamma)
-    deterministic = greedy or session.algo in VALUE_ALGOS
+    """A row for each seed, and how many steps were walked for them."""
+    gamma = session.settings.gamma
+    stage = Stage(task, document["memory"], document["stack_size"], gamma)
     rows, walked = [], 0
     for index, number in enumerate(session.seeds):
-        decide = policy_of(session, index, greedy)
-        played = stage.play(decide, deterministic=deterministic, episodes=episodes, seed=seed)
+        played = play(session, stage, index, greedy=greedy, episodes=episodes, seed=seed)
         rows.append({"seed": number, **stage.summary(played)})
         walked += played.steps_walked
     return rows, walked

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.memory import get_rule
+from adastack.memory import RULES, Rule, get_rule
 from adastack.tabular import gradient, values
 from adastack.tabular.draws import first_words
 from adastack.tabular.moves import (
@@ -76,7 +76,7 @@ class Session:
     ) -> None:
         self.algo, self.settings, self.steps, self.seeds = algo, settings, steps, list(seeds)
         self.random = memory == RANDOM
-        rule = get_rule("adaptive" if self.random else memory)
+        rule = learning_rule(memory)
         self.width = task.n_actions * (1 if self.random else rule.actions(stack_size))
         self.induced = _induce(task, rule.name, stack_size, self._bytes_per_agent(task, stack_size))
         self.tables = _tables(self.induced, algo, settings)
@@ -194,6 +194,15 @@ class Session:
         return len(self.seeds) * per_seed + pushes + 4 * stack_size
 
 
+def learning_rule(memory: str) -> Rule:
+    """The rule of a memory; the random one evicts by the adaptive rule."""
+    if memory == RANDOM:
+        return get_rule("adaptive")
+    if memory not in RULES:
+        raise ValueError(f"expected a memory of {[*sorted(RULES), RANDOM]}, actual: {memory!r}")
+    return get_rule(memory)
+
+
 def _induce(task: FiniteTask, rule: str, stack_size: int, bytes_per_agent: int) -> Induced:
     """M_k, unless its tables are larger than half of the machine's memory."""
     available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
@@ -203,9 +212,9 @@ def _induce(task: FiniteTask, rule: str, stack_size: int, bytes_per_agent: int) 
     except TooLargeError:
         stacks = sum(task.n_observations**filled for filled in range(1, stack_size + 1))
         raise TooLargeError(
-            f"{task.name} with {rule} memory of {stack_size} slots has up to {stacks:,} stacks: "
-            f"a table of {_size(stacks * bytes_per_agent)}, more than {limit:,} reachable "
-            f"(state, stack) pairs allow: use a smaller k, fewer seeds or a shorter task"
+            f"{task.name} with {rule} memory of {stack_size} slots has more than {limit:,} pairs of "
+            f"state and stack; a table for its {stacks:,} stacks takes "
+            f"{_size(stacks * bytes_per_agent)}: use a smaller k, fewer seeds or a shorter task"
         ) from None
 
 

@@ -85,9 +85,9 @@ class GradientSettings:
 
     gamma: float = 0.99
     """Discount of episodic returns; the average-reward version has none."""
-    step_size: float = 0.1
+    step_size: float = 1.0
     """Step size at the start."""
-    step_size_end: float = 0.1
+    step_size_end: float = 1.0
     """Step size once ``anneal`` of the run is over; linear before."""
     entropy: float = 0.01
     """Weight of the policy's entropy at the start."""
@@ -137,23 +137,27 @@ VALUE_PRESETS: Mapping[str, ValueSettings] = MappingProxyType(
     {
         "paper": ValueSettings(),
         "robust": ValueSettings(
-            alpha=0.05,
+            gamma=0.98,
+            alpha=0.1,
             alpha_end=0.005,
-            epsilon=0.3,
-            epsilon_end=0.02,
-            trace_decay=0.5,
+            epsilon=0.5,
+            epsilon_end=0.05,
+            trace_decay=0.8,
             exploration="independent",
             persistence=1000,
             persistence_end=30,
         ),
     }
 )
-GRADIENT_PRESETS: Mapping[str, GradientSettings] = MappingProxyType(
+_STEADY = GradientSettings(step_size=5.0, step_size_end=0.5, baseline_rate=0.01, batch=10)
+GRADIENT_PRESETS: Mapping[str, Mapping[str, GradientSettings]] = MappingProxyType(
     {
-        "paper": GradientSettings(),
-        "robust": GradientSettings(
-            step_size=1.0, step_size_end=0.1, entropy=0.1, baseline_rate=0.01, batch=10
-        ),
+        "paper": dict.fromkeys(GRADIENT_ALGOS, GradientSettings()),
+        "robust": {
+            "reinforce": _STEADY,
+            # The gradient of the average reward is one of a single step, so it is smaller.
+            "average-reinforce": replace(_STEADY, step_size=30.0, step_size_end=3.0),
+        },
     }
 )
 PRESETS = tuple(VALUE_PRESETS)
@@ -172,7 +176,7 @@ def settings_for(preset: str, algo: str, overrides: Mapping[str, Any] | None = N
     _one_of("preset", preset, PRESETS)
     _one_of("algo", algo, ALGOS)
     if algo in GRADIENT_ALGOS:
-        return _replaced(GRADIENT_PRESETS[preset], overrides or {})
+        return _replaced(GRADIENT_PRESETS[preset][algo], overrides or {})
     base = VALUE_PRESETS[preset]
     if algo in ("q", "expected-sarsa"):
         base = replace(base, trace_decay=0.0)

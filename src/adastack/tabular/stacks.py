@@ -47,9 +47,11 @@ class Book:
         self._ids: dict[tuple[int, ...], int] = {}
         self.pages = self._room(16, None)
 
-    def first(self, symbol: int) -> int:
-        """The agent state after a reset."""
-        return self._number((self.task.empty,) * (self.stack_size - 1) + (symbol,))
+    def first(self, symbol: int, memory: tuple[int, ...] | None = None) -> int:
+        """The agent state at a start: with an empty memory, or with a given one."""
+        if memory is None:
+            memory = (self.task.empty,) * (self.stack_size - 1)
+        return self._number((*memory, symbol))
 
     def push(self, agent: int, memory_action: int, symbol: int) -> int:
         """The agent state after a push, noted from now on."""
