@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from adastack.commands import Output
 from adastack.commands.train import learner_of, table_of
 from adastack.runs import Run, RunError
 
@@ -19,9 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--episodes", type=int, default=100, help="attempts, where they must be sampled (100)"
     )
-    parser.add_argument(
-        "--sampled", action="store_true", help="explore as at the end of training"
-    )
+    parser.add_argument("--sampled", action="store_true", help="explore as at the end of training")
     parser.add_argument("--seed", type=int, default=0, help="of sampled attempts (0)")
 
 
@@ -39,6 +36,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> None:
     """Prints a row for each seed."""
-    console = Console()
+    console = Output()
     console.print(f"{result['run']} on {result['task']}", highlight=False)
     console.print(table_of(result["seeds"]))

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
+from adastack.commands import Output
 from adastack.progress import watch
 
 TABULAR, DEEP = "adastack.tabular.learner", "adastack.deep.learner"
@@ -41,7 +41,9 @@ COLUMNS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack train``."""
-    parser.add_argument("task", metavar="TASK", help="a task with its options; see `adastack tasks`")
+    parser.add_argument(
+        "task", metavar="TASK", help="a task with its options; see `adastack tasks`"
+    )
     parser.add_argument("--memory", default="adaptive", help="a memory rule, or random (a control)")
     parser.add_argument("--k", type=_count, default=2, help="slots in the stack (2)")
     parser.add_argument("--algo", default="sarsa", help=f"of {', '.join(LEARNERS)} (sarsa)")
@@ -89,7 +91,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> None:
     """Prints a row for each seed."""
-    console = Console()
+    console = Output()
     console.print(table_of(result["seeds"]))
     console.print(
         f"{result['steps_per_second']:,.0f} steps/s   saved in {result['run']}", highlight=False

@@ -16,9 +16,9 @@ Function = Callable[..., Any]
 
 def compiled(function: Function) -> Function:
     """A function that Python calls: cached on disk, without the global lock."""
-    decorated: Function = numba.njit(
-        nogil=True, cache=True, error_model="numpy", _nrt=False
-    )(function)
+    decorated: Function = numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=False)(
+        function
+    )
     return decorated
 
 

@@ -26,7 +26,7 @@ def first_words(seeds: Sequence[int]) -> NDArray[np.uint64]:
 
 
 @inlined
-def word(rng):  # type: ignore[no-untyped-def]  # noqa: ANN
+def word(rng):  # type: ignore[no-untyped-def]
     """The next 64 random bits."""
     rng[0] += GAMMA
     z = rng[0]
@@ -36,19 +36,19 @@ def word(rng):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def uniform(rng):  # type: ignore[no-untyped-def]  # noqa: ANN
+def uniform(rng):  # type: ignore[no-untyped-def]
     """A number in [0, 1) with 53 random bits."""
     return np.float64(word(rng) >> np.uint64(11)) * TO_UNIT
 
 
 @inlined
-def below(rng, n):  # type: ignore[no-untyped-def]  # noqa: ANN
+def below(rng, n):  # type: ignore[no-untyped-def]
     """A whole number in 0..n-1."""
     return np.int64(((word(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @inlined
-def pick(rng, cdf):  # type: ignore[no-untyped-def]  # noqa: ANN
+def pick(rng, cdf):  # type: ignore[no-untyped-def]
     """An index drawn from a cumulative distribution whose last entry is one."""
     u = uniform(rng)
     low, high = 0, len(cdf) - 1

@@ -80,9 +80,7 @@ class Played:
 class Stage:
     """A task to play policies on, and what does not depend on the policy."""
 
-    def __init__(
-        self, task: FiniteTask, memory: str, stack_size: int, gamma: float = 0.99
-    ) -> None:
+    def __init__(self, task: FiniteTask, memory: str, stack_size: int, gamma: float = 0.99) -> None:
         self.task, self.stack_size, self.gamma = task, stack_size, gamma
         self.random = memory == RANDOM
         self.rule = learning_rule(memory)
@@ -109,9 +107,7 @@ class Stage:
         if self.task.n_states > MAX_STATES:
             return None
         try:
-            return kappa(
-                self.task, gamma=self.gamma, criterion=criterion, max_choices=MAX_CHOICES
-            )
+            return kappa(self.task, gamma=self.gamma, criterion=criterion, max_choices=MAX_CHOICES)
         except ValueError:
             return None
 
@@ -248,9 +244,7 @@ class _Player:
                 end = None
         return self._played(total / taken, total / total[STEPS], exact=False)
 
-    def _long_run(
-        self, rows: Floats, edges: list[tuple[int, int, float]], begin: Floats
-    ) -> Played:
+    def _long_run(self, rows: Floats, edges: list[tuple[int, int, float]], begin: Floats) -> Played:
         origin, target, chance = zip(*edges, strict=True)
         shape = (len(rows), len(rows))
         transition = sparse.csr_array((chance, (origin, target)), shape=shape)

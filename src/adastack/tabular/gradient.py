@@ -102,7 +102,7 @@ class Rates(NamedTuple):
 
 
 @compiled
-def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]  # noqa: ANN
+def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]
     """Runs one seed for a number of blocks."""
     for _ in range(blocks):
         block = run.place[BLOCKS]
@@ -119,7 +119,7 @@ def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]  
 
 
 @inlined
-def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]
     place = run.place
     state, agent, clock = place[STATE], place[AGENT], place[CLOCK]
     events = 0
@@ -156,7 +156,7 @@ def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ign
 
 
 @inlined
-def _sample(how, run, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _sample(how, run, agent):  # type: ignore[no-untyped-def]
     """An action from the policy; its row is computed when it is first needed after an update."""
     row = agent * how.width
     if run.fresh[agent] != run.place[UPDATES] + 1:
@@ -171,7 +171,7 @@ def _sample(how, run, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def _soften(how, run, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _soften(how, run, agent):  # type: ignore[no-untyped-def]
     """The softmax of a row, and its entropy."""
     first = agent * how.width
     top, total, entropy = run.theta[first], 0.0, 0.0
@@ -187,14 +187,14 @@ def _soften(how, run, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def _keep(run, agent, action, reward):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _keep(run, agent, action, reward):  # type: ignore[no-untyped-def]
     step = run.place[LENGTH]
     run.agents[step], run.actions[step], run.rewards[step] = agent, action, reward
     run.place[LENGTH] = step + 1
 
 
 @inlined
-def _segment_over(how, run, rates, state, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _segment_over(how, run, rates, state, agent):  # type: ignore[no-untyped-def]
     length = run.place[LENGTH]
     if how.segment == EPISODE:
         return agent < 0
@@ -205,7 +205,7 @@ def _segment_over(how, run, rates, state, agent):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _credit(how, run, beta):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _credit(how, run, beta):  # type: ignore[no-untyped-def]
     """Adds a segment's estimate of the gradient of reward plus ``beta`` times entropy."""
     place, length = run.place, run.place[LENGTH]
     mean = _mean_reward(how, run, beta)
@@ -235,7 +235,7 @@ def _credit(how, run, beta):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def _mean_reward(how, run, beta):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _mean_reward(how, run, beta):  # type: ignore[no-untyped-def]
     """What a step of the segment is worth on average; nothing in episodes, which are not centred."""
     if how.segment == EPISODE:
         return 0.0
@@ -253,7 +253,7 @@ def _mean_reward(how, run, beta):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def _update(how, run, step_size):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _update(how, run, step_size):  # type: ignore[no-untyped-def]
     """A step along the gradient, and the projection onto the ball."""
     place = run.place
     share = place[SEGMENTS] if how.segment == EPISODE else place[BATCH_STEPS]

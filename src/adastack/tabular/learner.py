@@ -11,7 +11,7 @@ import numpy as np
 
 from adastack.files import DamagedFileError
 from adastack.progress import Progress
-from adastack.runs import Run, RunError
+from adastack.runs import Run, RunError, check_seeds
 from adastack.tabular.evaluation import Stage
 from adastack.tabular.policies import check_same_signals, play
 from adastack.tabular.session import Session
@@ -69,16 +69,9 @@ def train(
         "seeds": seeds,
         "settings": as_document(settings_for(preset, algo, overrides)),
     }
-    if resume and path.exists():
-        run = Run.open(path)
-        _check_same(run, document)
-        if run.status == "finished":
-            return run.result
-        session = session_of(document)
-    else:
-        session = session_of(document)
-        run = Run.create(path, document)
-    return _run(run, session, progress)
+    session = session_of(document)
+    run = Run.resume(path, document) if resume else Run.create(path, document)
+    return run.result if run.status == "finished" else _run(run, session, progress)
 
 
 def evaluate(
@@ -122,10 +115,7 @@ def session_of(document: Mapping[str, Any]) -> Session:
         seeds, steps, algo = document["seeds"], document["steps"], document["algo"]
         if algo not in ALGOS:
             raise ValueError(f"algo must be one of {', '.join(ALGOS)}, actual: {algo!r}")
-        if not seeds or len(set(seeds)) != len(seeds) or min(seeds) < 0:
-            raise ValueError(f"seeds must be different numbers from 0 on, actual: {seeds}")
-        if steps < 1:
-            raise ValueError(f"steps must be at least 1, actual: {steps}")
+        check_seeds(seeds, steps)
         return Session(
             make_task(document["task"]),
             document["memory"],
@@ -137,16 +127,6 @@ def session_of(document: Mapping[str, Any]) -> Session:
         )
     except (KeyError, TypeError) as error:
         raise RunError(f"these are not the settings of a tabular run: {error}") from None
-
-
-def _check_same(run: Run, document: Mapping[str, Any]) -> None:
-    """Raises if a folder holds another run than the one to resume."""
-    for name, value in document.items():
-        if run.settings.get(name) != value:
-            raise RunError(
-                f"{run.path} holds another run: its {name} is {run.settings.get(name)!r}, "
-                f"expected {value!r}"
-            )
 
 
 def _restore(run: Run, session: Session, arrays: Mapping[str, Any]) -> None:

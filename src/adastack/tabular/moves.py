@@ -65,13 +65,13 @@ def new_record(seeds: int, steps: int) -> Record:
 
 
 @inlined
-def start(tables, rng):  # type: ignore[no-untyped-def]  # noqa: ANN
+def start(tables, rng):  # type: ignore[no-untyped-def]
     """A state in which an attempt begins."""
     return np.int64(tables.start_states[pick(rng, tables.start_cdf)])
 
 
 @inlined
-def move(tables, state, action, rng):  # type: ignore[no-untyped-def]  # noqa: ANN
+def move(tables, state, action, rng):  # type: ignore[no-untyped-def]
     """One step of the task: reward, whether the attempt ended, its events and the next state."""
     outcome = 0
     if tables.next_state.shape[2] > 1:
@@ -85,7 +85,7 @@ def move(tables, state, action, rng):  # type: ignore[no-untyped-def]  # noqa: A
 
 
 @inlined
-def step_events(tables, state, agent, memory, ending, over):  # type: ignore[no-untyped-def]  # noqa: ANN
+def step_events(tables, state, agent, memory, ending, over):  # type: ignore[no-untyped-def]
     """The events of a step; keeping or losing a cue no longer matters once an attempt is over."""
     events = tables.regrets[agent, memory, tables.cue[state]]
     if over:
@@ -94,7 +94,7 @@ def step_events(tables, state, agent, memory, ending, over):  # type: ignore[no-
 
 
 @inlined
-def count_attempt(attempt, row, reward, gamma, over):  # type: ignore[no-untyped-def]  # noqa: ANN
+def count_attempt(attempt, row, reward, gamma, over):  # type: ignore[no-untyped-def]
     """Adds a reward to the running attempt and closes it if it is over."""
     attempt[0] += reward
     attempt[1] += attempt[2] * reward
@@ -106,13 +106,13 @@ def count_attempt(attempt, row, reward, gamma, over):  # type: ignore[no-untyped
 
 
 @inlined
-def count_events(row, events):  # type: ignore[no-untyped-def]  # noqa: ANN
+def count_events(row, events):  # type: ignore[no-untyped-def]
     """Adds a block's packed events to a row."""
     for i in range(len(FIELDS)):
         row[i] += (events >> (BITS * i)) & FIELD
 
 
 @inlined
-def progress_at(block, steps, anneal):  # type: ignore[no-untyped-def]  # noqa: ANN
+def progress_at(block, steps, anneal):  # type: ignore[no-untyped-def]
     """How much of the annealing is over at the beginning of a block, 0 to 1."""
     return min(1.0, block * BLOCK / (anneal * steps))

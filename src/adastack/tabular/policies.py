@@ -35,6 +35,11 @@ def play(
     )
 
 
+def policy_of(session: Session, index: int, *, greedy: bool) -> Decide:
+    """What one of the session's seeds has learned: from a stack to the chances of joint actions."""
+    return _decide(session, _chances(session, index, greedy))
+
+
 def check_same_signals(trained: FiniteTask, other: FiniteTask) -> None:
     """Raises unless a policy learned on one task can be played on the other."""
     for name in ("observation_names", "action_names"):

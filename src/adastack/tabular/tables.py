@@ -68,9 +68,7 @@ def tables_of(induced: Induced) -> Tables:
     task = induced.task
     cues, cue = cue_classes(task)
     joint = np.arange(task.n_actions * induced.n_memory_actions)
-    evicted = evicted_slots(
-        induced.stacks, induced.rule.table(induced.stack_size), task.empty
-    )
+    evicted = evicted_slots(induced.stacks, induced.rule.table(induced.stack_size), task.empty)
     return Tables(
         **task_tables(task),
         cue=cue,

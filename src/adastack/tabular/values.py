@@ -95,7 +95,7 @@ class Rates(NamedTuple):
 
 
 @compiled
-def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]  # noqa: ANN
+def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]
     """Runs one seed for a number of blocks."""
     for _ in range(blocks):
         block = run.place[BLOCKS]
@@ -112,7 +112,7 @@ def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]  
 
 
 @inlined
-def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]
     state, agent, action = run.place[STATE], run.place[AGENT], run.place[ACTION]
     clock = run.place[CLOCK]
     events, total = 0, 0.0
@@ -147,7 +147,7 @@ def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ign
 
 
 @inlined
-def _begin(tables, how, run, rates):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _begin(tables, how, run, rates):  # type: ignore[no-untyped-def]
     """A new episode: an empty memory, no traces, a new period of exploration."""
     _forget_traces(run)
     run.place[LEFT] = 0
@@ -163,7 +163,7 @@ def _begin(tables, how, run, rates):  # type: ignore[no-untyped-def]  # noqa: AN
 
 
 @inlined
-def _learn(tables, how, run, rates, agent, action, reward, following):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _learn(tables, how, run, rates, agent, action, reward, following):  # type: ignore[no-untyped-def]
     """Updates the values after a step and returns the next action; -1 if the episode has ended."""
     q, row, pair = run.q, following * how.width, agent * how.width + action
     target, chosen, best = reward, np.int64(-1), np.int64(0)
@@ -191,7 +191,7 @@ def _learn(tables, how, run, rates, agent, action, reward, following):  # type: 
 
 
 @inlined
-def _greedy(how, run, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _greedy(how, run, agent):  # type: ignore[no-untyped-def]
     """The best action; without traces a step changes one row, whose best action is then noted."""
     if how.trace_decay > 0.0:
         return _best(run.q, agent, how.width)
@@ -199,7 +199,7 @@ def _greedy(how, run, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def _best(q, agent, width):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _best(q, agent, width):  # type: ignore[no-untyped-def]
     """The first of the best actions."""
     row = agent * width
     best, value = row, q[row]
@@ -211,7 +211,7 @@ def _best(q, agent, width):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def _choose(tables, how, run, rates, agent, best):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _choose(tables, how, run, rates, agent, best):  # type: ignore[no-untyped-def]
     """The best action, or an explored one that the agent state keeps for the rest of a period."""
     if how.persistent:
         act, memory = _kept(how, run, rates, agent)
@@ -225,7 +225,7 @@ def _choose(tables, how, run, rates, agent, best):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _kept(how, run, rates, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _kept(how, run, rates, agent):  # type: ignore[no-untyped-def]
     """What an agent state explores in this period; periods have log-uniform lengths."""
     place, explored = run.place, run.explored
     if place[LEFT] == 0:
@@ -239,7 +239,7 @@ def _kept(how, run, rates, agent):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def _explored(how, run, epsilon):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _explored(how, run, epsilon):  # type: ignore[no-untyped-def]
     """An explored action and memory action; -1 where the best one stands."""
     act, memory = np.int64(-1), np.int64(-1)
     if how.independent:
@@ -254,7 +254,7 @@ def _explored(how, run, epsilon):  # type: ignore[no-untyped-def]  # noqa: ANN
 
 
 @inlined
-def _expected(tables, how, q, row, best, epsilon):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _expected(tables, how, q, row, best, epsilon):  # type: ignore[no-untyped-def]
     """The mean value of a row under a policy that explores afresh at each step."""
     n_memory = how.width // how.n_actions
     total = 0.0
@@ -272,7 +272,7 @@ def _expected(tables, how, q, row, best, epsilon):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _update_traced(how, run, pair, change):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _update_traced(how, run, pair, change):  # type: ignore[no-untyped-def]
     """Replacing traces: the pair's becomes one; all learn in proportion, decay and may vanish."""
     q, trace, traced, trace_at = run.q, run.trace, run.traced, run.trace_at
     count = run.place[TRACES]
@@ -299,14 +299,14 @@ def _update_traced(how, run, pair, change):  # type: ignore[no-untyped-def]  # n
 
 
 @inlined
-def _forget_traces(run):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _forget_traces(run):  # type: ignore[no-untyped-def]
     for i in range(run.place[TRACES]):
         run.trace_at[run.traced[i]] = -1
     run.place[TRACES] = 0
 
 
 @inlined
-def _bonus(tables, how, run, agent, memory, following):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _bonus(tables, how, run, agent, memory, following):  # type: ignore[no-untyped-def]
     """The reward for holding rare observations, in one of two readings; it is never positive."""
     counts, ages, stack = run.counts, run.ages, tables.stacks[following]
     slots = len(ages)

@@ -23,7 +23,7 @@ SUMS = 7
 
 
 @compiled
-def walk(tables, pages, random_memory, gamma, word, place, sums, limit):  # type: ignore[no-untyped-def]  # noqa: ANN
+def walk(tables, pages, random_memory, gamma, word, place, sums, limit):  # type: ignore[no-untyped-def]
     """Plays on until the attempt is over or one of the other stops; ``sums`` adds up."""
     state, agent, discount = place[STATE], place[AGENT], gamma ** sums[STEPS]
     while sums[STEPS] < limit:
@@ -67,12 +67,12 @@ def walk(tables, pages, random_memory, gamma, word, place, sums, limit):  # type
 
 
 @inlined
-def _moved(place, sums):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _moved(place, sums):  # type: ignore[no-untyped-def]
     return place[MARK_STEPS] >= 0 and sums[STEPS] > place[MARK_STEPS]
 
 
 @inlined
-def _count(sums, reward, discount, events, ending, over):  # type: ignore[no-untyped-def]  # noqa: ANN
+def _count(sums, reward, discount, events, ending, over):  # type: ignore[no-untyped-def]
     sums[STEPS] += 1
     sums[REWARD] += reward
     sums[DISCOUNTED] += discount * reward
