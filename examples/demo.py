@@ -19,7 +19,8 @@ from rich.table import Table
 
 from adastack.progress import watch
 from adastack.runs import Run
-from adastack.tabular.learner import evaluate, policy_of, session_of, train
+from adastack.tabular.learner import evaluate, session_of, train
+from adastack.tabular.policies import policy_of
 from adastack.viewer import Page, record
 
 TASK = "passive-tmaze:length=16"

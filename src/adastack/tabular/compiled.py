@@ -12,17 +12,17 @@ from typing import Any
 import numba
 
 Function = Callable[..., Any]
+# numba's type hints do not know all of its options.
+_njit: Any = numba.njit
 
 
 def compiled(function: Function) -> Function:
     """A function that Python calls: cached on disk, without the global lock."""
-    decorated: Function = numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=False)(
-        function
-    )
+    decorated: Function = _njit(nogil=True, cache=True, error_model="numpy", _nrt=False)(function)
     return decorated
 
 
 def inlined(function: Function) -> Function:
     """A part of a compiled function."""
-    decorated: Function = numba.njit(forceinline=True, error_model="numpy", _nrt=False)(function)
+    decorated: Function = _njit(forceinline=True, error_model="numpy", _nrt=False)(function)
     return decorated

@@ -53,7 +53,7 @@ MAX_STATES = 2000
 MAX_CHOICES = 20_000
 """How long to look for an optimal policy."""
 LONGEST = 10_000
-"""Steps after which a sampled attempt is cut, or four times the number of states if that is more."""
+"""Steps after which a sampled attempt is cut, or four times the states if that is more."""
 
 
 @dataclass(frozen=True)
@@ -297,8 +297,9 @@ class _Player:
 
     @cached_property
     def _start_chances(self) -> Floats:
-        chances = self.task.start[self.task.start_states]
-        return chances / chances.sum()
+        chances: Floats = self.task.start[self.task.start_states]
+        normalised: Floats = chances / chances.sum()
+        return normalised
 
     def _played(self, per_attempt: Floats, per_step: Floats, exact: bool) -> Played:
         return Played(

@@ -236,7 +236,7 @@ def _credit(how, run, beta):  # type: ignore[no-untyped-def]
 
 @inlined
 def _mean_reward(how, run, beta):  # type: ignore[no-untyped-def]
-    """What a step of the segment is worth on average; nothing in episodes, which are not centred."""
+    """What a step of the segment is worth on average; nothing in episodes: they are not centred."""
     if how.segment == EPISODE:
         return 0.0
     length, total = run.place[LENGTH], 0.0

@@ -1,4 +1,4 @@
-"""Training and evaluating tabular agents: what ``adastack train`` and ``adastack evaluate`` call."""
+"""Training and evaluating tabular agents: what ``adastack train`` and ``evaluate`` call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session has learned, as policies over stacks that any task with its observations can use."""
+"""What a session has learned: policies over stacks, for any task with the same observations."""
 
 from __future__ import annotations
 
@@ -54,16 +54,17 @@ def check_same_signals(trained: FiniteTask, other: FiniteTask) -> None:
 def _chances(session: Session, index: int, greedy: bool) -> Floats:
     """(agent states, joint actions): how likely each is."""
     table, settings = session.table[index], session.settings
+    best: Floats = np.eye(session.width)[table.argmax(axis=1)]
     if greedy:
-        return np.eye(session.width)[table.argmax(axis=1)]
+        return best
     if not isinstance(settings, ValueSettings):
         weights = np.exp(table - table.max(axis=1, keepdims=True))
         chances: Floats = weights / weights.sum(axis=1, keepdims=True)
         return chances
     epsilon, n_actions = settings.epsilon_end, session.induced.task.n_actions
-    best = np.eye(session.width)[table.argmax(axis=1)]
     if settings.exploration == "joint":
-        return epsilon / session.width + (1 - epsilon) * best
+        explored: Floats = epsilon / session.width + (1 - epsilon) * best
+        return explored
     parts = best.reshape(len(best), -1, n_actions)
     acts = epsilon / n_actions + (1 - epsilon) * parts.sum(axis=1)
     memory = parts.sum(axis=2)

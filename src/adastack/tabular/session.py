@@ -40,6 +40,7 @@ from adastack.tasks.induced import MAX_PAIRS, Induced, TooLargeError, induce
 RANDOM = "random"
 """The memory that evicts a uniformly random slot, a control."""
 Array = NDArray[Any]
+THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
 class Session:
@@ -113,7 +114,7 @@ class Session:
             record = Record(*(mine.pop(name) for name in Record._fields))
             self._advance(self.tables, self.how, self.kind(**mine), record, blocks)
 
-        with ThreadPoolExecutor(min(len(self.seeds), numba.config.NUMBA_NUM_THREADS)) as pool:
+        with ThreadPoolExecutor(min(len(self.seeds), THREADS)) as pool:
             list(pool.map(run, range(len(self.seeds))))
 
     def curves(self) -> dict[str, Array]:
@@ -212,8 +213,8 @@ def _induce(task: FiniteTask, rule: str, stack_size: int, bytes_per_agent: int) 
     except TooLargeError:
         stacks = sum(task.n_observations**filled for filled in range(1, stack_size + 1))
         raise TooLargeError(
-            f"{task.name} with {rule} memory of {stack_size} slots has more than {limit:,} pairs of "
-            f"state and stack; a table for its {stacks:,} stacks takes "
+            f"{task.name} with {rule} memory of {stack_size} slots has more than {limit:,} pairs "
+            f"of state and stack; a table for its {stacks:,} stacks takes "
             f"{_size(stacks * bytes_per_agent)}: use a smaller k, fewer seeds or a shorter task"
         ) from None
 

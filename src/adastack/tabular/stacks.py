@@ -88,6 +88,7 @@ class Book:
             np.zeros(size, np.bool_),
         )
         if old is not None:
-            for new, previous in zip(pages, old, strict=True):
-                new[: len(previous)] = previous
+            for name in Pages._fields:
+                previous = getattr(old, name)
+                getattr(pages, name)[: len(previous)] = previous
         return pages
