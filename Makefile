@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
+RLLIB := .venv-rllib
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 14
@@ -16,7 +17,7 @@ $(CORE): pyproject.toml constraints.txt
 	@touch $@
 
 $(DEV): $(CORE)
-	$(PIP) --editable '.[dev,sb3,minigrid,robot,popgym]'
+	$(PIP) --editable '.[dev,sb3,torchrl,wandb,mlflow,minigrid,robot,popgym]'
 	@touch $@
 
 demo: $(CORE) ## learn what to remember, and look at it
@@ -28,6 +29,15 @@ test: $(DEV) ## the tests, in minutes
 test-slow: $(DEV) ## the long tests
 	$(BIN)/python -m pytest -m slow
 
+$(RLLIB)/.made: pyproject.toml constraints-rllib.txt
+	$(PYTHON) -m venv $(RLLIB)
+	$(RLLIB)/bin/python -m pip --disable-pip-version-check --quiet install \
+		--constraint constraints-rllib.txt --editable '.[rllib]' pytest hypothesis
+	@touch $@
+
+test-rllib: $(RLLIB)/.made ## RLlib, and the wrappers under the oldest Gymnasium
+	$(RLLIB)/bin/python -m pytest tests/integrations/rllib tests/memory tests/wrappers
+
 check: $(DEV) ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -37,6 +47,6 @@ bench: $(DEV) ## the speed figures, as ratios measured in one run
 	$(BIN)/adastack bench
 
 clean: ## remove what make made
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(RLLIB) build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help demo test test-slow check bench clean
+.PHONY: help demo test test-slow test-rllib check bench clean

@@ -35,6 +35,9 @@ SUPPORT = (
     Support("sb3-contrib", "TRPO", {**_CHOICES, "Box": "scores"}),
     Support("sb3-contrib", "MaskablePPO", _CHOICES),
     Support("sb3-contrib", "QRDQN", {"Discrete": "flat"}),
+    Support(
+        "RLlib", "PPO", {"Discrete": "factored", "MultiDiscrete": "factored", "Box": "factored"}
+    ),
 )
 
 
