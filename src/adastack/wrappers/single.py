@@ -73,7 +73,6 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any], Remembers):
         self._padding = padding_for(env.observation_space, padding_type)
         self._slots = make_slots(env.observation_space, self.stack_size)
         self._births: list[int] = []
-        self._shown: list[int] = []
         self._clock = 0
         self._filled = 0
         self._evicted = -1
@@ -86,7 +85,6 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any], Remembers):
         padding = observation if self._padding is None else self._padding
         stacked = self._slots.reset(padding, observation)
         self._births = [0] * self.stack_size
-        self._shown = [info.get("shown", -1)] * self.stack_size
         self._clock, self._filled, self._evicted = 0, 1, -1
         info["evicted_slot"], info["slot_ages"] = -1, self.slot_ages
         return stacked, info
@@ -106,8 +104,6 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any], Remembers):
         self._clock += 1
         del self._births[slot]
         self._births.append(self._clock)
-        del self._shown[slot]
-        self._shown.append(info.get("shown", -1))
         if slot < self.stack_size - self._filled:
             self._filled += 1
         self._evicted = slot
@@ -116,11 +112,13 @@ class _StackWrapper(gym.Wrapper[Any, Any, Any, Any], Remembers):
 
     def render(self) -> Any:
         """The environment's picture, with the memory beside it where the environment can."""
-        draw = getattr(self.env.unwrapped, "render_with_memory", None)
-        if draw is None or not self._births:
+        bare = self.env.unwrapped
+        draw = getattr(bare, "render_with_memory", None)
+        # What a wrapper in between has changed, the environment cannot draw.
+        same = self.env.observation_space == bare.observation_space
+        if draw is None or not same or not self._births:
             return self.env.render()
-        # What the environment showed, not what wrappers in between made of it.
-        return draw(self._shown, self.slot_ages, self._evicted)
+        return draw(self._slots.read(), self.slot_ages, self._evicted)
 
     @property
     def slot_ages(self) -> NDArray[np.int64]:
