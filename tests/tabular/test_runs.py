@@ -97,7 +97,7 @@ def test_a_run_that_is_killed_ends_as_if_it_had_not_been(tmp_path):
         (["train", "passive-tmaz"], "expected a task of"),
         (["train", "xormaze", "--algo", "sarse"], "sarsa"),
         (["train", "xormaze", "--preset", "best"], "preset must be one of"),
-        (["train", "xormaze", "--memory", "lru"], "expected a memory rule of"),
+        (["train", "xormaze", "--memory", "lru"], "expected a memory"),
         (["train", "xormaze", "--set", "alfa=1"], "did you mean alpha"),
         (["train", "xormaze", "--set", "alpha=2"], "alpha must be in"),
         (["train", "xormaze", "--memory", "none", "--k", "2"], "expects stack_size 1"),
