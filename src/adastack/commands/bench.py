@@ -10,7 +10,7 @@ from rich.table import Table
 
 from adastack.commands import Output
 
-CHAPTERS = ("wrappers", "tabular", "deep", "worlds")
+CHAPTERS = ("wrappers", "tabular", "deep", "worlds", "sb3")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
