@@ -44,8 +44,17 @@ def write_whole(path: str | Path, content: bytes) -> None:
 
 def write_json(path: str | Path, value: Any) -> None:
     """Writes a JSON document, whole."""
+    write_whole(path, encode_json(value))
+
+
+def encode_json(value: Any) -> bytes:
+    """A JSON document as it is written.
+
+    Raises:
+        ValueError: If a number is not finite, which JSON does not know.
+    """
     text = json.dumps(value, indent=2, sort_keys=True, default=_plain, allow_nan=False)
-    write_whole(path, (text + "\n").encode())
+    return (text + "\n").encode()
 
 
 def read_json(path: str | Path) -> Any:

@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 
 from adastack.files import (
     DamagedFileError,
+    encode_json,
     read_arrays,
     read_json,
     write_arrays,
     write_json,
+    write_whole,
 )
 
 MAX_SEED = 2**31 - 1
@@ -60,11 +62,9 @@ class Run:
                 f"{path} already exists: resume it with --resume, or choose another folder"
             )
         try:
+            content = encode_json({"settings": dict(settings), "versions": versions()})
             path.mkdir(parents=True, exist_ok=True)
-            write_json(
-                path / "settings.json",
-                {"settings": dict(settings), "versions": versions()},
-            )
+            write_whole(path / "settings.json", content)
         except OSError as error:
             raise RunError(f"cannot write a run to {path}: {error.strerror}") from None
         return cls(path, dict(settings))

@@ -69,3 +69,11 @@ def test_the_average_reward_learner_wants_a_continual_task_and_the_other_an_epis
         session("average-reinforce", passive_tmaze(length=4), 2, [0])
     with pytest.raises(ValueError, match="expects an episodic task"):
         session("reinforce", MAZE, 2, [0])
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_a_setting_that_is_no_number_is_refused(value):
+    with pytest.raises(ValueError, match="initial_value must be a finite number"):
+        settings_for("paper", "q", {"initial_value": float(value)})
+    with pytest.raises(ValueError, match="entropy must be a finite number"):
+        settings_for("paper", "reinforce", {"entropy": float(value)})

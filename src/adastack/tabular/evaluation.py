@@ -167,12 +167,13 @@ class Stage:
             seed: Where the random numbers come from.
         """
         certain = deterministic and self.certain
-        player = _Player(self, decide, certain, seed, memory)
         if certain and len(self.task.start_states) <= MAX_STARTS:
+            player = _Player(self, decide, certain, seed, memory)
             played = player.chain() if self.task.continual else player.every_start()
             if played is not None:
                 return played
-        return player.sample(episodes)
+        # Attempts that never end are cut here.
+        return _Player(self, decide, False, seed, memory).sample(episodes)
 
 
 class _Player:
@@ -196,11 +197,14 @@ class _Player:
         self.word = self.generator.integers(0, 2**64, 1, np.uint64)
         self.walked = 0
 
-    def every_start(self) -> Played:
-        """The expectation over the starts of an episodic task."""
+    def every_start(self) -> Played | None:
+        """The expectation over the starts of an episodic task; None if an attempt never ends."""
         sums = np.zeros(SUMS)
         for state, chance in self._starts():
-            sums += chance * self._attempt(state, self._first(state))[0]
+            attempt, end = self._attempt(state, self._first(state))
+            if end is None:
+                return None
+            sums += chance * attempt
         return self._played(sums, sums / sums[STEPS], exact=True)
 
     def chain(self) -> Played | None:

@@ -40,6 +40,7 @@ from adastack.tasks.induced import MAX_PAIRS, Induced, TooLargeError, induce
 RANDOM = "random"
 """The memory that evicts a uniformly random slot, a control."""
 Array = NDArray[Any]
+MAX_BYTES = 2 * 1024**3
 THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
@@ -205,8 +206,9 @@ def learning_rule(memory: str) -> Rule:
 
 
 def _induce(task: FiniteTask, rule: str, stack_size: int, bytes_per_agent: int) -> Induced:
-    """M_k, unless its tables are larger than half of the machine's memory."""
-    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    """M_k, unless its tables are larger than `MAX_BYTES` or half of the machine's memory."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    available = min(memory // 2, MAX_BYTES)
     try:
         limit = min(MAX_PAIRS, available // bytes_per_agent)
         return induce(task, rule, stack_size, max_pairs=limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
@@ -25,6 +26,12 @@ def _within(settings: object, name: str, low: float, high: float) -> None:
     value = getattr(settings, name)
     if not low <= value <= high:
         raise ValueError(f"{name} must be in {low}..{high}, actual: {value!r}")
+
+
+def _finite(settings: object) -> None:
+    for name, value in vars(settings).items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} must be a finite number, actual: {value!r}")
 
 
 def _at_least_one(settings: object, name: str) -> None:
@@ -67,6 +74,7 @@ class ValueSettings:
     """Weight of that bonus."""
 
     def __post_init__(self) -> None:
+        _finite(self)
         _one_of("exploration", self.exploration, EXPLORATIONS)
         _one_of("intrinsic", self.intrinsic, INTRINSICS)
         for name in ("gamma", "epsilon", "epsilon_end", "trace_decay", "alpha", "alpha_end"):
@@ -111,6 +119,7 @@ class GradientSettings:
     """Steps in a block once ``anneal`` of the run is over; linear before."""
 
     def __post_init__(self) -> None:
+        _finite(self)
         _one_of("segment", self.segment, SEGMENTS)
         for name in ("gamma", "baseline_rate"):
             _within(self, name, 0, 1)
