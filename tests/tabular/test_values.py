@@ -201,5 +201,5 @@ def test_bad_settings_are_refused(algo, preset, overrides, message):
 
 
 def test_an_unknown_memory_is_refused():
-    with pytest.raises(ValueError, match="expected a memory of .*'random'.*actual: 'elephant'"):
+    with pytest.raises(ValueError, match=r"expected a memory of .*'random'.*actual: 'elephant'"):
         Session(xormaze(), "elephant", 3, "q", settings_for("paper", "q"), 100, [0])
