@@ -26,6 +26,7 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import adastack  # noqa: F401
+from adastack.integrations.support import SUPPORT
 from adastack.integrations.torchrl import StackTransform, push
 from adastack.wrappers import MemoryStack
 from spaces import RandomEnv
@@ -35,23 +36,29 @@ OBSERVATIONS = {
     "vector": spaces.Box(-1, 1, (4,), np.float32),
     "image": spaces.Box(0, 255, (5, 4, 3), np.uint8),
     "symbol": spaces.Discrete(5),
-    "dict": spaces.Dict(
+    "Dict": spaces.Dict(
         {"speed": spaces.Box(-1, 1, (2,), np.float32), "symbol": spaces.Discrete(3)}
     ),
 }
-KEYS = {"image": ["pixels"], "dict": ["speed", "symbol"]}
-ACTIONS = {"discrete": spaces.Discrete(3), "box": spaces.Box(-1, 1, (2,), np.float32)}
+KEYS = {"image": ["pixels"], "Dict": ["speed", "symbol"]}
+ACTIONS = {
+    "Discrete": spaces.Discrete(3),
+    "MultiDiscrete": spaces.MultiDiscrete([2, 3]),
+    "MultiBinary": spaces.MultiBinary(2),
+    "Box": spaces.Box(-1, 1, (2,), np.float32),
+}
+(SUPPORTED,) = (row for row in SUPPORT if row.library == "TorchRL")
 
 
-def bare(observation="vector", action="discrete", stop=0.2):
+def bare(observation="vector", action="Discrete", stop=0.2):
     env = RandomEnv(deepcopy(OBSERVATIONS[observation]), deepcopy(ACTIONS[action]), stop)
     return GymWrapper(env, categorical_action_encoding=True)
 
 
 @pytest.mark.parametrize("padding_type", ["reset", "zero"])
 @pytest.mark.parametrize("rule", ["adaptive", "frame", "push_skip"])
-@pytest.mark.parametrize("observation", OBSERVATIONS)
-@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("observation", SUPPORTED.observations)
+@pytest.mark.parametrize("action", SUPPORTED.forms)
 def test_specs_hold(observation, action, rule, padding_type):
     keys = KEYS.get(observation, ["observation"])
     transform = StackTransform(K, rule=rule, padding_type=padding_type, in_keys=keys)
@@ -78,7 +85,7 @@ def test_steps_equal_those_of_the_wrapper(rule, padding_type):
     assert data["next", "done"].sum() > 6
     for index, seed in enumerate(seeds):
         single = MemoryStack(
-            RandomEnv(deepcopy(OBSERVATIONS["vector"]), ACTIONS["discrete"], 0.2),
+            RandomEnv(deepcopy(OBSERVATIONS["vector"]), ACTIONS["Discrete"], 0.2),
             K,
             rule=rule,
             padding_type=padding_type,

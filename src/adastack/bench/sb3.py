@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv
 
 N_ENVS = 8
-N_STEPS = 128
+N_STEPS = 32
+REPEATS = 61
 STACK_SIZE = 4
 
 
@@ -32,7 +33,8 @@ def measure() -> list[Figure]:
                 "ours": _training(
                     VecAdaptiveStack(make_vec_env("CartPole-v1", N_ENVS), STACK_SIZE)
                 ),
-            }
+            },
+            REPEATS,
         )
     finally:
         torch.set_num_threads(threads)

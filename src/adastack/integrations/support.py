@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+ACTIONS = ("Discrete", "MultiDiscrete", "MultiBinary", "Box")
 OBSERVATIONS = ("vector", "symbol", "image", "Dict")
 """Kinds of observations: a Box of one axis, a Discrete, a Box that is an image, a Dict of these."""
 
@@ -35,17 +36,22 @@ SUPPORT = (
     Support("sb3-contrib", "TRPO", {**_CHOICES, "Box": "scores"}),
     Support("sb3-contrib", "MaskablePPO", _CHOICES),
     Support("sb3-contrib", "QRDQN", {"Discrete": "flat"}),
-    Support(
-        "RLlib", "PPO", {"Discrete": "factored", "MultiDiscrete": "factored", "Box": "factored"}
-    ),
+    Support("RLlib", "PPO", {"Discrete": "factored", "MultiDiscrete": "factored", "Box": "pair"}),
+    Support("TorchRL", "any", dict.fromkeys(ACTIONS, "beside")),
+    Support("single file", "PPO", {"Discrete": "factored"}, ("symbol",)),
 )
 
 
 def table() -> str:
     """The table in Markdown."""
-    lines = ["| library | algorithm | actions (form) | observations |", "| --- | --- | --- | --- |"]
-    for row in SUPPORT:
-        actions = ", ".join(f"{space} ({form})" for space, form in row.forms.items())
-        cells = (row.library, row.algorithm, actions, ", ".join(row.observations))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    head = ["library", "algorithm", *ACTIONS, "observations"]
+    rows = [
+        [
+            *(row.library, row.algorithm),
+            *(row.forms.get(space, "-") for space in ACTIONS),
+            ", ".join(row.observations),
+        ]
+        for row in SUPPORT
+    ]
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -53,8 +53,10 @@ class Stack:
         self.ages = np.full((batch, stack_size), -1, np.int64)
         self._needs_filled = bool((self.table != self.table[:, :1]).any())
         self._any_fill = self.table[:, 1].copy()
-        self._first_rows = np.arange(batch)[:, None] * stack_size + np.arange(stack_size - 1)
-        self._younger = np.arange(stack_size - 1)
+        self._rows = np.arange(batch)[:, None] * stack_size
+        # Where the slots come from when each one goes; the last is overwritten.
+        order = np.arange(stack_size)
+        self._kept = np.array([np.append(np.delete(order, slot), 0) for slot in order])
 
     def reset(
         self,
@@ -84,6 +86,10 @@ class Stack:
             ValueError: If a memory action is out of range.
         """
         self.check(memory_actions)
+        return self.slots_of(memory_actions)
+
+    def slots_of(self, memory_actions: NDArray[np.integer]) -> NDArray[np.intp]:
+        """`slots` of memory actions that have been checked."""
         if not self._needs_filled:
             return self._any_fill.take(memory_actions)
         slots: NDArray[np.intp] = self.table[memory_actions, (self.ages >= 0).sum(axis=1)]
@@ -97,19 +103,22 @@ class Stack:
         The arrays in `columns` are replaced, not written to: what was read before stays as it was.
         """
         slots = self.slots(memory_actions)
-        rows = self._first_rows + (self._younger >= slots[:, None])
+        self.give_up(slots, observations)
+        return slots
+
+    def give_up(self, slots: NDArray[np.intp], observations: Sequence[Array]) -> None:
+        """Gives up these slots for the next observations: `push`, where the slots are known."""
+        rows = self._kept.take(slots, axis=0)
+        rows += self._rows
         for index, (column, observation) in enumerate(zip(self.columns, observations, strict=True)):
-            after = np.empty_like(column)
             flat = column.reshape(self.batch * self.stack_size, *column.shape[2:])
-            after[:, :-1] = flat.take(rows, axis=0)
+            after = flat.take(rows, axis=0)
             after[:, -1] = observation
             self.columns[index] = after
-        ages = np.empty_like(self.ages)
-        ages[:, :-1] = self.ages.ravel().take(rows)
+        ages = self.ages.take(rows)
         ages += ages >= 0
         ages[:, -1] = 0
         self.ages = ages
-        return slots
 
     def check(self, memory_actions: NDArray[np.integer]) -> None:
         """Raises unless there is one memory action in range for each stack."""
@@ -122,7 +131,9 @@ class Stack:
             raise TypeError(
                 f"memory actions must be integers, actual dtype: {memory_actions.dtype}"
             )
-        if memory_actions.min() < 0 or memory_actions.max() >= n_actions:
+        # Seen as unsigned, a negative number is a large one: one reduction checks both ends.
+        unsigned = memory_actions.astype(np.intp, copy=False).view(np.uintp)
+        if np.maximum.reduce(unsigned) >= n_actions:
             wrong = (memory_actions < 0) | (memory_actions >= n_actions)
             where = int(np.flatnonzero(wrong)[0])
             raise ValueError(

@@ -39,7 +39,7 @@ from adastack.tabular.tables import ATTEMPT
 EPISODE, STEPS, CYCLE = range(3)
 """What a segment is."""
 FORGET = 0.01
-"""How fast the running average reward forgets old cycles."""
+"""How fast the running average reward forgets old segments."""
 
 
 class How(NamedTuple):
@@ -84,7 +84,7 @@ class Policy(NamedTuple):
     baseline: NDArray[np.float64]
     """(agent states,): what returns are compared with."""
     average: NDArray[np.float64]
-    """(2,): rewards and steps of past cycles, old ones forgotten."""
+    """(2,): rewards and steps of past segments, old ones forgotten."""
     agents: NDArray[np.int64]
     """(horizon,): the agent states of the segment."""
     actions: NDArray[np.int64]
@@ -243,12 +243,11 @@ def _mean_reward(how, run, beta):  # type: ignore[no-untyped-def]
     for step in range(length):
         total += run.rewards[step] + beta * run.entropy[run.agents[step]]
     mean = total / length
-    if how.segment == CYCLE:
-        # The average of earlier cycles: this one's own would bias its estimate.
-        if run.average[1] > 0.0:
-            mean = run.average[0] / run.average[1]
-        run.average[0] = (1.0 - FORGET) * run.average[0] + total
-        run.average[1] = (1.0 - FORGET) * run.average[1] + length
+    # The average of earlier segments: a segment's own would take back half of what it credits.
+    if run.average[1] > 0.0:
+        mean = run.average[0] / run.average[1]
+    run.average[0] = (1.0 - FORGET) * run.average[0] + total
+    run.average[1] = (1.0 - FORGET) * run.average[1] + length
     return mean
 
 

@@ -23,6 +23,8 @@ class ActionForm(ABC):
 
     space: Space[Any]
     """The joint action space of one environment."""
+    in_range: bool = False
+    """Whether `split_batch` gives only memory actions that exist, so that nobody checks again."""
 
     def __init__(self, env_space: Space[Any], n_memory: int) -> None:
         self.env_space = env_space
@@ -174,10 +176,15 @@ class FactoredPair(ActionForm):
 class Flat(ActionForm):
     """``Discrete(n)`` -> ``Discrete(n * k)``, index = memory_action * n + env_action."""
 
+    in_range = True
+
     def __init__(self, env_space: Discrete, n_memory: int) -> None:
         super().__init__(env_space, n_memory)
         self._n, self._start = int(env_space.n), int(env_space.start)
         self.space = Discrete(self._n * n_memory)
+        # Looking both parts up is faster than dividing.
+        self._env_actions = np.tile(np.arange(self._n) + self._start, n_memory)
+        self._memory_actions = np.repeat(np.arange(n_memory), self._n)
 
     def split(self, action: Any) -> tuple[Any, int]:
         """Remainder and quotient of the index."""
@@ -197,11 +204,12 @@ class Flat(ActionForm):
         last = self._n * self.n_memory - 1
         if actions.dtype.kind not in "iu":
             raise TypeError(f"flat actions must be integers, actual dtype: {actions.dtype}")
-        if actions.size and (actions.min() < 0 or actions.max() > last):
+        # Seen as unsigned, a negative number is a large one: one reduction checks both ends.
+        unsigned = actions.astype(np.intp, copy=False).view(np.uintp)
+        if np.maximum.reduce(unsigned, axis=None, initial=0) > last:
             wrong = actions[(actions < 0) | (actions > last)][0]
             raise ValueError(f"flat action must be in 0..{last}, actual: {wrong}")
-        memory_actions, env_actions = np.divmod(actions, self._n)
-        return env_actions + self._start, memory_actions
+        return self._env_actions.take(actions), self._memory_actions.take(actions)
 
     def join(self, env_action: Any, memory_action: int) -> Any:
         """The index."""
@@ -210,6 +218,8 @@ class Flat(ActionForm):
 
 class Scores(ActionForm):
     """``Box`` -> a flat ``Box`` with k more numbers; the largest names the memory action."""
+
+    in_range = True
 
     def __init__(self, env_space: Box, n_memory: int) -> None:
         super().__init__(env_space, n_memory)

@@ -3,7 +3,12 @@
 `make test-rllib` makes that environment: RLlib wants an older Gymnasium than the other tests.
 """
 
+import doctest
+import importlib
 import logging
+import runpy
+import sys
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -18,6 +23,7 @@ from adastack.integrations.rllib import flatten, make_env, register
 from adastack.integrations.support import SUPPORT
 from spaces import RandomEnv
 
+EXAMPLE = Path(__file__).parents[3] / "examples" / "rllib_ppo.py"
 ACTIONS = {
     "Discrete": spaces.Discrete(3),
     "MultiDiscrete": spaces.MultiDiscrete([2, 3]),
@@ -61,13 +67,13 @@ def ppo(env_config, n_envs, seed=1, **training):
 def cells():
     for row in SUPPORT:
         if row.library == "RLlib":
-            for action in row.forms:
+            for action, form in row.forms.items():
                 for observation in row.observations:
-                    yield action, observation
+                    yield action, form, observation
 
 
-@pytest.mark.parametrize(("action", "observation"), list(cells()))
-def test_a_cell_of_the_table_trains(action, observation):
+@pytest.mark.parametrize(("action", "form", "observation"), list(cells()))
+def test_a_cell_of_the_table_trains(action, form, observation):
     def source():
         return RandomEnv(OBSERVATIONS[observation], ACTIONS[action], stop=0.1)
 
@@ -79,7 +85,7 @@ def test_a_cell_of_the_table_trains(action, observation):
         num_epochs=1,
     )
     space = algo.env_runner.env.unwrapped.single_action_space
-    assert isinstance(space, spaces.Tuple if action == "Box" else spaces.MultiDiscrete)
+    assert isinstance(space, spaces.Tuple if form == "pair" else spaces.MultiDiscrete)
     before = weights(algo)
     algo.train()
     assert any(not np.array_equal(old, new) for old, new in zip(before, weights(algo), strict=True))
@@ -188,3 +194,13 @@ def test_the_environment_of_a_config():
 def test_bad_configs_are_one_clear_error(config, message):
     with pytest.raises(ValueError, match=message):
         make_env(config)
+
+
+def test_the_example_runs(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["rllib_ppo.py", "--updates", "6"])
+    runpy.run_path(str(EXAMPLE), run_name="__main__")
+    assert "update 6: success while learning 0." in capsys.readouterr().out
+
+
+def test_docstring_examples_hold():
+    assert doctest.testmod(importlib.import_module("adastack.integrations.rllib")).failed == 0

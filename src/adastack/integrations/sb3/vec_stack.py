@@ -74,7 +74,8 @@ class VecStack(VecEnvWrapper):
         self._padding = None if padding is None else self._to_columns(padding)
         columns = [(part.shape or (), np.dtype(part.dtype)) for part in self._parts.values()]
         self._stack = Stack(self.rule, self.stack_size, self.num_envs, columns)
-        self._memory_actions: NDArray[np.integer] = np.zeros(self.num_envs, np.intp)
+        self._no_choice = np.zeros(self.num_envs, np.intp)
+        self._slots = self._no_choice
 
     @staticmethod
     def from_settings(venv: VecEnv, settings: dict[str, Any]) -> VecStack:
@@ -99,8 +100,7 @@ class VecStack(VecEnvWrapper):
         env_actions, memory_actions = self.action_form.split_batch(actions)
         if self._stack.rule.passive:
             memory_actions = np.zeros(self.num_envs, np.intp)
-        self._stack.check(memory_actions)
-        self._memory_actions = memory_actions
+        self._slots = self._stack.slots(memory_actions)
         self.venv.step_async(env_actions)
 
     def step_wait(self) -> VecEnvStepReturn:
@@ -108,11 +108,12 @@ class VecStack(VecEnvWrapper):
         observations, rewards, dones, infos = self.venv.step_wait()
         columns = self._to_columns(observations)
         if not dones.any():
-            self._annotate(infos, self._stack.push(self._memory_actions, columns))
+            self._stack.give_up(self._slots, columns)
+            self._annotate(infos)
             return self._observations(), rewards, dones, infos
         which = np.flatnonzero(dones)
-        slots = self._stack.push(self._memory_actions, self._last(columns, which, infos))
-        self._annotate(infos, slots)
+        self._stack.give_up(self._slots, self._last(columns, which, infos))
+        self._annotate(infos)
         finals = [
             column[which].reshape(-1, *shape)
             for column, shape in zip(self._stack.columns, self._shapes, strict=True)
@@ -175,10 +176,10 @@ class VecStack(VecEnvWrapper):
             column[which] = values
         return last
 
-    def _annotate(self, infos: Sequence[dict[str, Any]], slots: NDArray[np.intp]) -> None:
+    def _annotate(self, infos: Sequence[dict[str, Any]]) -> None:
         """Says in every info what happened to the memory."""
         ages = self._stack.ages.copy()
-        for info, slot, age in zip(infos, slots.tolist(), ages, strict=True):
+        for info, slot, age in zip(infos, self._slots.tolist(), ages, strict=True):
             info["evicted_slot"] = slot
             info["slot_ages"] = age
 

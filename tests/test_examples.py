@@ -1,0 +1,56 @@
+"""The examples run, and reach what they promise."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+HOWTO = Path(__file__).parents[1] / "docs" / "howto.md"
+
+
+def run(name, monkeypatch, capsys, *words):
+    """Runs an example as from the command line and returns what it printed."""
+    monkeypatch.setattr(sys, "argv", [name, *words])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return capsys.readouterr().out
+
+
+def test_a_rule_of_your_own(monkeypatch, capsys):
+    out = run("own_rule.py", monkeypatch, capsys)
+    cue = re.search(r"\[(\d) 1\]", out).group(1)
+    assert cue in "23"
+    assert "slot ages [4 0]" in out
+
+
+def test_an_environment_of_your_own(monkeypatch, capsys):
+    out = run("own_environment.py", monkeypatch, capsys)
+    assert "reward 1.0, slot ages [5 0]" in out
+    assert "'success': True" in out
+    assert "'passive_regret': 0.0" in out
+
+
+@pytest.mark.parametrize(("memory", "low", "high"), [("adaptive", 0.95, 1), ("frame", 0.4, 0.6)])
+def test_the_single_file_learns_the_maze(memory, low, high, monkeypatch, capsys):
+    pytest.importorskip("torch")
+    out = run("ppo_single_file.py", monkeypatch, capsys, "--memory", memory)
+    assert low <= float(out.split()[-1]) <= high
+
+
+def test_stable_baselines_learns_the_maze(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("stable_baselines3")
+    words = ("--tensorboard", str(tmp_path / "log"), "--export", str(tmp_path / "policy"))
+    out = run("sb3_ppo.py", monkeypatch, capsys, *words)
+    assert float(out.split()[-1]) >= 0.95
+    assert list((tmp_path / "log").rglob("events.out.tfevents*"))
+    assert "success 1" in (tmp_path / "policy" / "README.md").read_text()
+
+
+def test_the_how_to_shows_the_examples():
+    texts = [(EXAMPLES / name).read_text() for name in ("own_rule.py", "own_environment.py")]
+    blocks = re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.S)
+    assert len(blocks) == len(texts)
+    for block, text in zip(blocks, texts, strict=True):
+        assert text.endswith(block)
