@@ -17,7 +17,7 @@ $(CORE): pyproject.toml constraints.txt
 	@touch $@
 
 $(DEV): $(CORE)
-	$(PIP) --editable '.[dev,sb3,torchrl,wandb,mlflow,minigrid,robot,popgym]'
+	$(PIP) --editable '.[dev,sb3,torchrl,wandb,mlflow,minigrid,robot,popgym,ray,view]'
 	@touch $@
 
 demo: $(CORE) ## learn what to remember, and look at it

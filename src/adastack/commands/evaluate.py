@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from adastack.commands import Output
-from adastack.commands.train import learner_of, table_of
+from adastack.commands.train import table_of
+from adastack.learners import learner_of
 from adastack.runs import Run, RunError
 
 

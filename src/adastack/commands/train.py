@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from rich.table import Table
 
 from adastack.commands import Output
+from adastack.learners import LEARNERS, TABULAR, learner_of
 from adastack.progress import watch
-
-TABULAR, DEEP = "adastack.tabular.learner", "adastack.deep.learner"
-LEARNERS = {
-    "q": TABULAR,
-    "q-lambda": TABULAR,
-    "sarsa": TABULAR,
-    "expected-sarsa": TABULAR,
-    "reinforce": TABULAR,
-    "average-reinforce": TABULAR,
-    "ppo": DEEP,
-    "grpo": DEEP,
-}
-"""Each algorithm and the module that learns with it."""
 
 COLUMNS = (
     "success",
@@ -105,13 +91,6 @@ def table_of(seeds: list[dict[str, Any]]) -> Table:
     for row in seeds:
         table.add_row(str(row["seed"]), *(_number(row.get(name)) for name in known))
     return table
-
-
-def learner_of(algo: str) -> ModuleType:
-    """The module that learns with an algorithm."""
-    if algo not in LEARNERS:
-        raise ValueError(f"expected an algorithm of {', '.join(LEARNERS)}, actual: {algo!r}")
-    return importlib.import_module(LEARNERS[algo])
 
 
 def default_folder(args: argparse.Namespace, overrides: dict[str, Any]) -> Path:

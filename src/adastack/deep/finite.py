@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from adastack.deep.arrays import flatten, unflatten
 from adastack.deep.compiled import Trainer
-from adastack.deep.evaluate import Stage, policy_of
+from adastack.deep.evaluate import log_chances, policy_of
 from adastack.deep.metrics import Recorder
 from adastack.deep.settings import PPOSettings
+from adastack.tabular.evaluation import Stage
+from adastack.tabular.policies import check_same_signals
 from adastack.tasks.finite import FiniteTask
 from adastack.tasks.induced import induce
 
@@ -113,32 +115,33 @@ class FiniteSession:
                 f"lower learning_rate or max_grad_norm"
             )
 
-    def results(self, episodes: int, greedy: bool, seed: int) -> list[dict[str, Any]]:
+    def results(
+        self, episodes: int, greedy: bool, seed: int
+    ) -> tuple[list[dict[str, Any]], int]:
         """Plays every seed's policy on the task it was trained on."""
         return self.evaluate(self.task, episodes, greedy, seed)
 
     def evaluate(
         self, task: FiniteTask, episodes: int, greedy: bool, seed: int
-    ) -> list[dict[str, Any]]:
-        """Plays every seed's policy on a task with the same observations and actions.
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Plays every seed's policy: a row for each, and how many steps that took.
 
         Raises:
-            ValueError: If the task has others.
+            ValueError: If the task has other observations or actions than the run's own.
         """
-        ours, theirs = self.task, task
-        if (ours.n_observations, ours.n_actions) != (theirs.n_observations, theirs.n_actions):
-            raise ValueError(
-                f"expected a task with {ours.n_observations} observations and {ours.n_actions} "
-                f"actions as in {ours.name}, actual: {theirs.n_observations} and "
-                f"{theirs.n_actions} in {theirs.name}"
-            )
-        stage = Stage(task, self.memory, self.stack_size)
-        rows = []
+        check_same_signals(self.task, task)
+        stage = Stage(task, self.memory, self.stack_size, self.settings.gamma)
+        net, n_actions, n_memory = self.trainer.net, task.n_actions, self.trainer.n_memory
+        chances = log_chances(net, n_actions, n_memory, self.settings.action_form)
+        rows, walked = [], 0
         for index, number in enumerate(self.seeds):
             params = jax.tree.map(lambda leaf, i=index: leaf[i], self.learner.params)
-            policy = policy_of(
-                self.trainer.net, params, ours.n_actions, self.trainer.n_memory,
-                self.settings.action_form, greedy,
-            )  # fmt: skip
-            rows.append({"seed": number, **stage.summary(policy, episodes, seed)})
-        return rows
+            played = stage.play(
+                policy_of(chances, params, greedy),
+                deterministic=greedy,
+                episodes=episodes,
+                seed=seed,
+            )
+            rows.append({"seed": number, **stage.summary(played)})
+            walked += played.steps_walked
+        return rows, walked

@@ -2,7 +2,8 @@
 
 Where nothing but the start of an attempt is random, the answer is exact: every start is followed
 to its end, and in a continual task the attempts form a small Markov chain that is solved. Where
-actions or outcomes are random, attempts are sampled.
+actions or outcomes are random, attempts are sampled. What a continual agent remembers is always
+sampled: an observation may be kept for any number of attempts.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from adastack.tabular.walk import (
     ACTIVE_REGRET,
     AGENT,
     DISCOUNTED,
+    HELD,
+    HELD_STEPS,
+    KEPT,
+    KEPT_STEPS,
     LIMIT,
     LOOP,
     MARK_AGENT,
@@ -33,6 +38,7 @@ from adastack.tabular.walk import (
     MISSING,
     PASSIVE_REGRET,
     PLACES,
+    REMEMBERED,
     REWARD,
     STATE,
     STEPS,
@@ -54,6 +60,8 @@ MAX_CHOICES = 20_000
 """How long to look for an optimal policy."""
 LONGEST = 10_000
 """Steps after which a sampled attempt is cut, or four times the states if that is more."""
+ATTEMPTS_WATCHED, STEPS_WATCHED = 1000, 10_000_000
+"""For how long a continual agent is watched to see what it remembers."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,9 @@ class Played:
     """Distinct stacks that were held."""
     steps_walked: int
     """How many steps it took to find out."""
+    remembered: Floats
+    """(observations, 4): per attempt, how often each was given up and how old it was then, summed;
+    how often it was in memory when the attempt was over, and how old it was then, summed."""
 
 
 class Stage:
@@ -130,6 +141,21 @@ class Stage:
             "agent_states": played.agent_states,
             "steps": played.steps,
             "exact": played.exact,
+            "remembered": self._remembered(played),
+        }
+
+    def _remembered(self, played: Played) -> dict[str, dict[str, float | None]]:
+        """For each observation: steps it is kept, how often it is held at the end, its age then."""
+        return {
+            name: {
+                "kept_steps": row[KEPT_STEPS] / row[KEPT] if row[KEPT] else None,
+                "at_decision": row[HELD],
+                "age_at_decision": row[HELD_STEPS] / row[HELD] if row[HELD] else None,
+            }
+            for name, row in zip(
+                self.task.observation_names, played.remembered.tolist(), strict=True
+            )
+            if row[KEPT] or row[HELD]
         }
 
     def _optimality(self, played: Played) -> float | None:
@@ -195,12 +221,14 @@ class _Player:
         self.book = Book(stage.task, stage.cues, stage.rule, stage.stack_size, decide)
         self.generator = np.random.default_rng(seed)
         self.word = self.generator.integers(0, 2**64, 1, np.uint64)
+        self.ages = np.zeros(stage.stack_size, np.int64)
         self.walked = 0
 
     def every_start(self) -> Played | None:
         """The expectation over the starts of an episodic task; None if an attempt never ends."""
-        sums = np.zeros(SUMS)
+        sums = self._nothing()
         for state, chance in self._starts():
+            self.ages[:] = 0
             attempt, end = self._attempt(state, self._first(state))
             if end is None:
                 return None
@@ -235,30 +263,37 @@ class _Player:
 
     def sample(self, episodes: int) -> Played:
         """Means over attempts played in a row."""
-        total, taken = np.zeros(SUMS), 0
+        total, taken = self._in_a_row(episodes, np.inf)
+        return self._played(total / taken, total / total[STEPS], exact=False)
+
+    def _in_a_row(self, episodes: int, steps: float) -> tuple[Floats, int]:
+        """Sums over attempts, and how many they were; after so many steps no other begins."""
+        total, taken = self._nothing(), 0
         end: tuple[int, int] | None = None
-        while taken < episodes:
+        while taken < episodes and total[STEPS] < steps:
             state = int(self.generator.choice(self.task.start_states, p=self._start_chances))
-            agent = self._first(state)
-            if end is not None:
+            if end is None or not self.task.continual:
+                agent, self.ages[:] = self._first(state), 0
+            else:
                 agent = self.book.push(*end, int(self.task.observation[state]))
             sums, end = self._attempt(state, agent)
             total, taken = total + sums, taken + 1
-            if not self.task.continual:
-                end = None
-        return self._played(total / taken, total / total[STEPS], exact=False)
+        return total, taken
 
     def _long_run(self, rows: Floats, edges: list[tuple[int, int, float]], begin: Floats) -> Played:
         origin, target, chance = zip(*edges, strict=True)
         shape = (len(rows), len(rows))
         transition = sparse.csr_array((chance, (origin, target)), shape=shape)
         _, staying = visits(transition, begin)
-        per_step = np.zeros(SUMS)
+        per_step = self._nothing()
         for members in recurrent_classes(transition):
             share = staying[members]
             if share.sum() > 0:
                 per_step += share.sum() * (share @ rows[members]) / (share @ rows[members, STEPS])
-        return self._played(staying @ rows, per_step, exact=True)
+        per_attempt = staying @ rows
+        watched, taken = self._in_a_row(ATTEMPTS_WATCHED, STEPS_WATCHED)
+        per_attempt[SUMS:] = watched[SUMS:] / taken
+        return self._played(per_attempt, per_step, exact=True)
 
     def _attempt(self, state: int, agent: int) -> tuple[Floats, tuple[int, int] | None]:
         """One attempt: its sums, and the agent state and memory action at its end.
@@ -269,7 +304,7 @@ class _Player:
         place[STATE], place[AGENT] = state, agent
         if self.may_loop:
             place[[MARK_STATE, MARK_AGENT, MARK_STEPS]] = state, agent, 0
-        sums, looped = np.zeros(SUMS), False
+        sums, looped = self._nothing(), False
         while True:
             stop = self._walk(place, sums)
             if stop == MISSING:
@@ -288,9 +323,12 @@ class _Player:
     def _walk(self, place: NDArray[np.int64], sums: Floats) -> int:
         stop: int = walk(
             self.stage.tables, self.book.pages, self.stage.random, self.stage.gamma,
-            self.word, place, sums, self.limit,
+            self.word, place, self.ages, sums, self.limit,
         )  # fmt: skip
         return stop
+
+    def _nothing(self) -> Floats:
+        return np.zeros(SUMS + REMEMBERED * self.task.n_observations)
 
     def _first(self, state: int) -> int:
         return self.book.first(int(self.task.observation[state]), self.memory)
@@ -318,4 +356,5 @@ class _Player:
             passive_regret=float(per_attempt[PASSIVE_REGRET]),
             agent_states=int(self.book.pages.seen.sum()),
             steps_walked=self.walked,
+            remembered=per_attempt[SUMS:].reshape(-1, REMEMBERED),
         )

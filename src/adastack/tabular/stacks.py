@@ -25,6 +25,10 @@ UNKNOWN = -1
 class Pages(NamedTuple):
     """What the compiled walk reads, by agent state."""
 
+    stacks: Ints
+    """(agent states, slots): what each stack holds."""
+    evicted: Ints
+    """(agent states, memory actions): the slot that is given up."""
     push: Ints
     """(agent states, memory actions, observations): the next one; -1 if it is not known yet."""
     regrets: NDArray[np.int64]
@@ -57,9 +61,7 @@ class Book:
         """The agent state after a push, noted from now on."""
         known = int(self.pages.push[agent, memory_action, symbol])
         if known == UNKNOWN:
-            stack = self.stacks[agent]
-            filled = self.stack_size - stack.count(self.task.empty)
-            slot = int(self.evict[memory_action, filled])
+            stack, slot = self.stacks[agent], int(self.pages.evicted[agent, memory_action])
             known = self._number((*stack[:slot], *stack[slot + 1 :], symbol))
             self.pages.push[agent, memory_action, symbol] = known
         return known
@@ -73,6 +75,7 @@ class Book:
             self.pages = self._room(2 * agent, self.pages)
         slots = np.array([stack], np.int32)
         evicted = evicted_slots(slots, self.evict, self.task.empty)
+        self.pages.stacks[agent], self.pages.evicted[agent] = slots[0], evicted[0]
         self.pages.regrets[agent] = regret_words(slots, evicted, self.cues)[0]
         cdf = np.cumsum(self.decide(stack))
         # Rounding must not leave a gap at the end, nor open one behind the last possible action.
@@ -82,6 +85,8 @@ class Book:
     def _room(self, size: int, old: Pages | None) -> Pages:
         n_memory, width = len(self.evict), len(self.decide((self.task.empty,) * self.stack_size))
         pages = Pages(
+            np.zeros((size, self.stack_size), np.int32),
+            np.zeros((size, n_memory), np.int32),
             np.full((size, n_memory, self.task.n_observations), UNKNOWN, np.int32),
             np.zeros((size, n_memory, len(self.cues)), np.int64),
             np.ones((size, width)),

@@ -21,10 +21,19 @@ STEPS, REWARD, DISCOUNTED, SUCCESSES, MEMORY_REGRET, ACTIVE_REGRET, PASSIVE_REGR
 """Entries of ``sums``."""
 SUMS = 7
 
+KEPT, KEPT_STEPS, HELD, HELD_STEPS = range(4)
+"""Entries of ``sums`` behind these, for each observation: how often it was given up, or dropped
+with the rest at the end of an episode, and how old it was then; how often it was in memory when an
+attempt was over, and how old it was then."""
+REMEMBERED = 4
+
 
 @compiled
-def walk(tables, pages, random_memory, gamma, word, place, sums, limit):  # type: ignore[no-untyped-def]
-    """Plays on until the attempt is over or one of the other stops; ``sums`` adds up."""
+def walk(tables, pages, random_memory, gamma, word, place, ages, sums, limit):  # type: ignore[no-untyped-def]
+    """Plays on until the attempt is over or one of the other stops; ``sums`` adds up.
+
+    ``ages`` are those of the slots: how many steps ago each was filled.
+    """
     state, agent, discount = place[STATE], place[AGENT], gamma ** sums[STEPS]
     while sums[STEPS] < limit:
         if state == place[MARK_STATE] and agent == place[MARK_AGENT] and _moved(place, sums):
@@ -58,6 +67,7 @@ def walk(tables, pages, random_memory, gamma, word, place, sums, limit):  # type
         events = pages.regrets[agent, memory, tables.cue[state]]
         _count(sums, reward, discount, events, tables.ending[state, act, outcome], over)
         discount *= gamma
+        _age(tables, pages, agent, memory, over, ages, sums)
         if over:
             place[AGENT], place[MEMORY_ACTION] = agent, memory
             return OVER
@@ -81,3 +91,30 @@ def _count(sums, reward, discount, events, ending, over):  # type: ignore[no-unt
     if not over:
         sums[ACTIVE_REGRET] += (events & ACTIVE) > 0
         sums[PASSIVE_REGRET] += (events & PASSIVE) > 0
+
+
+@inlined
+def _age(tables, pages, agent, memory, over, ages, sums):  # type: ignore[no-untyped-def]
+    """Counts what a step gives up and what an attempt ends with; lets the rest grow older."""
+    newest = len(ages) - 1
+    empty = pages.push.shape[2]
+    if over:
+        for slot in range(newest):
+            _note(pages.stacks[agent, slot], ages[slot], HELD, empty, sums)
+    if over and not tables.continual:
+        for slot in range(newest + 1):
+            _note(pages.stacks[agent, slot], ages[slot], KEPT, empty, sums)
+        return
+    evicted = pages.evicted[agent, memory]
+    _note(pages.stacks[agent, evicted], ages[evicted], KEPT, empty, sums)
+    for slot in range(newest):
+        ages[slot] = ages[slot + 1 if slot >= evicted else slot] + 1
+    ages[newest] = 0
+
+
+@inlined
+def _note(symbol, age, what, empty, sums):  # type: ignore[no-untyped-def]
+    if symbol != empty:
+        at = SUMS + REMEMBERED * symbol + what
+        sums[at] += 1
+        sums[at + 1] += age

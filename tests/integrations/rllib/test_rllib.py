@@ -6,6 +6,7 @@
 import doctest
 import importlib
 import logging
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -23,10 +24,11 @@ from adastack.integrations.rllib import flatten, make_env, register
 from adastack.integrations.support import SUPPORT
 from spaces import RandomEnv
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "rllib_ppo.py"
+ROOT = Path(__file__).parents[3]
 ACTIONS = {
     "Discrete": spaces.Discrete(3),
     "MultiDiscrete": spaces.MultiDiscrete([2, 3]),
+    "MultiBinary": spaces.MultiBinary(2),
     "Box": spaces.Box(-1, 1, (2,), np.float32),
 }
 IMAGE = spaces.Box(0, 255, (6, 5, 3), np.uint8)
@@ -198,8 +200,17 @@ def test_bad_configs_are_one_clear_error(config, message):
 
 def test_the_example_runs(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["rllib_ppo.py", "--updates", "6"])
-    runpy.run_path(str(EXAMPLE), run_name="__main__")
+    runpy.run_path(str(ROOT / "examples" / "rllib_ppo.py"), run_name="__main__")
     assert "update 6: success while learning 0." in capsys.readouterr().out
+
+
+def test_the_code_on_the_page_runs():
+    page = (ROOT / "docs" / "integrations.md").read_text()
+    (code,) = re.findall(r"```python rllib\n(.*?)```", page, re.S)
+    found = {}
+    exec(compile(code, "page", "exec"), found)
+    space = make_env(found["config"].env_config).action_space
+    assert space == spaces.Tuple((spaces.Box(-2, 2, (1,), np.float32), spaces.Discrete(3)))
 
 
 def test_docstring_examples_hold():

@@ -208,10 +208,15 @@ class OwnPolicy(ActorCriticPolicy):
     """A policy of a user's own."""
 
 
+class OwnPPO(PPO):
+    """An algorithm of a user's own."""
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [
         (lambda: PPO(OwnPolicy, maze(), **SMALL), "a policy of your own cannot be rebuilt"),
+        (lambda: OwnPPO("MlpPolicy", maze(), **SMALL), "expected an algorithm of"),
         (lambda: PPO("MlpPolicy", maze().venv, **SMALL), "trained over VecStack"),
         (lambda: PPO("MlpPolicy", VecNormalize(maze(), norm_obs=False), **SMALL), "VecNormalize"),
         (

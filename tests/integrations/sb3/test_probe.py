@@ -7,8 +7,9 @@ import pytest
 pytest.importorskip("stable_baselines3")
 
 from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
-from stable_baselines3 import A2C, DQN, PPO, SAC
+from stable_baselines3 import A2C, DQN, PPO, SAC, TD3
 from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.noise import NormalActionNoise
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 import adastack  # noqa: F401

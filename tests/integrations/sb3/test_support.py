@@ -47,7 +47,7 @@ SETTINGS = {
     "TRPO": {**ON_POLICY, "n_critic_updates": 1},
     "RecurrentPPO": {**ON_POLICY, "n_epochs": 1},
     "MaskablePPO": {**ON_POLICY, "n_epochs": 1},
-    **dict.fromkeys(("DQN", "QRDQN", "SAC", "TD3"), OFF_POLICY),
+    **dict.fromkeys(("DQN", "QRDQN", "SAC", "TD3", "DDPG", "TQC", "CrossQ"), OFF_POLICY),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -126,10 +126,10 @@ class WandbCallback(_LogElsewhere):
         _required("wandb", "wandb")
 
     def _open(self, settings: dict[str, Any]) -> KVWriter:
-        wandb = _required("wandb", "wandb")
-        return _WandbWriter(
-            wandb.init(project=self.project, mode=self.mode, dir=str(self.folder), config=settings)
+        run = _required("wandb", "wandb").init(
+            project=self.project, mode=self.mode, dir=str(self.folder), config=settings
         )
+        return _Writer(lambda numbers, step: run.log(numbers, step=step), run.finish)
 
 
 class MlflowCallback(_LogElsewhere):
@@ -140,7 +140,7 @@ class MlflowCallback(_LogElsewhere):
         tracking_uri: The server, or a local store.
 
     Example:
-        >>> callback = MlflowCallback("memory", "sqlite:///runs.db")  # doctest: +SKIP
+        >>> callback = MlflowCallback("memory", "http://localhost:5000")  # doctest: +SKIP
     """
 
     def __init__(self, experiment: str, tracking_uri: str) -> None:
@@ -156,46 +156,31 @@ class MlflowCallback(_LogElsewhere):
         run = client.create_run(experiment).info.run_id
         for name, value in settings.items():
             client.log_param(run, name, value)
-        return _MlflowWriter(client, run)
+
+        def log(numbers: dict[str, float], step: int) -> None:
+            for name, value in numbers.items():
+                client.log_metric(run, name, value, step=step)
+
+        return _Writer(log, lambda: client.set_terminated(run))
 
 
-class _WandbWriter(KVWriter):
-    def __init__(self, run: Any) -> None:
-        self.run = run
+class _Writer(KVWriter):
+    """Passes on what is a number; pictures and the like stay where they are."""
+
+    def __init__(
+        self, log: Callable[[dict[str, float], int], object], close: Callable[[], object]
+    ) -> None:
+        self._log, self._close = log, close
 
     def write(
-        self,
-        key_values: dict[str, Any],
-        key_excluded: dict[str, tuple[str, ...]],
-        step: int = 0,
+        self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
     ) -> None:
-        self.run.log(_numbers(key_values), step=step)
+        kinds = (int, float, np.number)
+        found = {name: value for name, value in key_values.items() if isinstance(value, kinds)}
+        self._log({name: float(value) for name, value in found.items()}, step)
 
     def close(self) -> None:
-        self.run.finish()
-
-
-class _MlflowWriter(KVWriter):
-    def __init__(self, client: Any, run: str) -> None:
-        self.client, self.run = client, run
-
-    def write(
-        self,
-        key_values: dict[str, Any],
-        key_excluded: dict[str, tuple[str, ...]],
-        step: int = 0,
-    ) -> None:
-        for name, value in _numbers(key_values).items():
-            self.client.log_metric(self.run, name, value, step=step)
-
-    def close(self) -> None:
-        self.client.set_terminated(self.run)
-
-
-def _numbers(key_values: dict[str, Any]) -> dict[str, float]:
-    """What is a number among what is logged; pictures and the like stay where they are."""
-    kinds = (int, float, np.number)
-    return {name: float(value) for name, value in key_values.items() if isinstance(value, kinds)}
+        self._close()
 
 
 def _batched(infos: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, Any]:

@@ -36,6 +36,18 @@ CLASSES: dict[str, Any] = {
 TRAINING_ONLY = ("optimizer_class", "optimizer_kwargs")
 
 
+def algorithm_name(model: Any) -> str:
+    """The name of the model's algorithm.
+
+    Raises:
+        ValueError: If it is an algorithm of the user's own.
+    """
+    name = type(model).__name__
+    if type(model) is not ALGORITHMS.get(name):
+        raise ValueError(f"expected an algorithm of {sorted(ALGORITHMS)}, actual: {name}")
+    return name
+
+
 def policy_name(model: Any) -> str:
     """The name under which the algorithm knows its policy.
 

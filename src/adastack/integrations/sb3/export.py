@@ -31,6 +31,7 @@ from adastack.files import (
     write_whole,
 )
 from adastack.integrations.sb3.describe import (
+    algorithm_name,
     arguments_from_json,
     arguments_to_json,
     policy_class,
@@ -116,6 +117,7 @@ def export_policy(
     result, ages = _evaluate(model, venv, episodes)
     settings["result"] = result
     weights = {name: value.cpu().numpy() for name, value in model.policy.state_dict().items()}
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
         whole = Path(place) / "policy"
         whole.mkdir()
@@ -175,7 +177,7 @@ def _settings(model: Any, stack: VecStack, task: str) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "task": task,
-        "algorithm": type(model).__name__,
+        "algorithm": algorithm_name(model),
         "policy": policy_name(model),
         "policy_kwargs": arguments_to_json({**model.policy_kwargs, **gsde}),
         "memory": stack.settings,

@@ -98,9 +98,11 @@ class VecStack(VecEnvWrapper):
             ValueError: If a memory action is out of range; nothing has happened then.
         """
         env_actions, memory_actions = self.action_form.split_batch(actions)
-        if self._stack.rule.passive:
-            memory_actions = np.zeros(self.num_envs, np.intp)
-        self._slots = self._stack.slots(memory_actions)
+        if self.rule.passive:
+            memory_actions = self._no_choice
+        elif not self.action_form.in_range:
+            self._stack.check(memory_actions)
+        self._slots = self._stack.slots_of(memory_actions)
         self.venv.step_async(env_actions)
 
     def step_wait(self) -> VecEnvStepReturn:

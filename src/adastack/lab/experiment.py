@@ -1,0 +1,101 @@
+"""What an experiment is: runs as data, an analysis of them, and the claims they bear on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from adastack.lab.job import Job
+
+if TYPE_CHECKING:
+    from adastack.lab.results import Results
+
+T = TypeVar("T")
+Status = Literal["holds", "fails", "not enough runs"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large an experiment is run.
+
+    Example:
+        >>> SCALES["smoke"].pick(paper=1_000_000, smoke=2_000)
+        2000
+    """
+
+    name: str
+    """``"paper"``: the paper's seeds and steps. ``"smoke"``: everything, as small as it can be."""
+
+    def pick(self, *, paper: T, smoke: T) -> T:
+        """One of two values."""
+        return paper if self.name == "paper" else smoke
+
+
+SCALES = {name: Scale(name) for name in ("smoke", "paper")}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts and numbers."""
+
+    name: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str | float | int | None]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing."""
+
+    name: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What an experiment shows."""
+
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What our results say of a claim."""
+
+    status: Status
+    measured: str
+    """What we found, with its interval and its seeds."""
+    needed: str
+    """What the claim asks for."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something the paper says, and how to test it."""
+
+    id: str
+    sentence: str
+    """The claim, in our words."""
+    where: str
+    """Where the paper says so."""
+    test: Callable[[Results], Verdict] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or table of the paper."""
+
+    name: str
+    """The name on the command line."""
+    title: str
+    where: str
+    """Its place in the paper."""
+    sweep: Callable[[Scale], list[Job]] = field(repr=False)
+    """The jobs it needs."""
+    analyse: Callable[[Results], Analysis] = field(repr=False)
+    """Tables and figures from what is finished."""
+    claims: tuple[Claim, ...] = ()
