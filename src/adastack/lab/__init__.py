@@ -1,1 +1,1 @@
-"""The lab: experiments as data, runs that can be stopped and resumed anywhere, claims and a report."""
+"""The lab: experiments as data, runs that resume anywhere, claims and a report."""
