@@ -32,11 +32,36 @@ def test_it_stops_at_a_plateau_but_not_at_a_flat_start(rows, stop):
     assert _stop(rows) == stop
 
 
-def test_a_short_maze_needs_two_slots(tmp_path, capsys):
-    words = ["find-k", "passive-tmaze:length=3", "--steps", "40000", "--seeds", "2"]
-    assert main([*words, "--out", str(tmp_path), "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+def found(capsys, *words):
+    assert main(["find-k", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("task", "kappa"), [("passive-tmaze:length=5", 2), ("xormaze", 3)])
+def test_the_learned_answer_is_the_proved_one(task, kappa, tmp_path, capsys):
+    result = found(capsys, task, "--out", str(tmp_path))
+    assert result["k"] == result["kappa"] == kappa
+    assert [stack["k"] for stack in result["stacks"]] == list(range(1, kappa + 1))
+    for stack in result["stacks"]:
+        assert stack["low"] <= stack["return"] <= stack["high"]
+    assert result["stacks"][0]["high"] < result["stacks"][-1]["low"]
+
+
+def test_networks_learn_the_answer_too(tmp_path, capsys):
+    words = ["passive-tmaze:length=3", "--algo", "ppo", "--steps", "40000", "--seeds", "2"]
+    result = found(capsys, *words, "--out", str(tmp_path))
     assert result["k"] == result["kappa"] == 2
-    assert [stack["k"] for stack in result["stacks"]] == [1, 2]
-    assert result["stacks"][0]["success"] < 0.9
-    assert main(["find-k", "xormaze", "--seeds", "1"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--seeds", "1"), "--seeds of at least 2"),
+        (("--max-k", "0"), "--max-k of at least 1"),
+        (("--net", "mlp"), "learns a table"),
+    ],
+)
+def test_bad_input_is_one_line(words, message, tmp_path, capsys):
+    assert main(["find-k", "xormaze", *words, "--out", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

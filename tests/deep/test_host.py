@@ -97,7 +97,7 @@ def test_every_space_is_trained(observation_space, action_space):
     before = session.workers[0].params["params"]["policy"]["kernel"].copy()
     session.advance()
     assert (session.workers[0].params["params"]["policy"]["kernel"] != before).any()
-    assert session.results(4, True, 0)[0]["return"] == 7.0
+    assert session.results(4, True, 0)[0][0]["return"] == 7.0
 
 
 def test_time_limits_are_bootstrapped():
@@ -168,6 +168,6 @@ def test_a_maze_is_learned_by_the_host_road():
     session = GymSession("ShortMaze-v0", "adaptive", 2, settings, [0], 40_000)
     while session.done < session.total:
         session.advance()
-    result = session.results(100, True, 0)[0]
+    (result,), _ = session.results(100, True, 0)
     assert result["success"] == 1.0
     assert result["memory_regret"] < 0.7

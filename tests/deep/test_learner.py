@@ -60,7 +60,7 @@ def test_a_run_reports_what_it_is_worth(finished):
     assert result["steps"] == 3000
     assert [row["seed"] for row in result["seeds"]] == [0, 5]
     expected = {"success", "return", "reward_rate", "memory_regret", "active_regret",
-                "passive_regret", "optimality", "agent_states"}  # fmt: skip
+                "passive_regret", "optimality", "abstraction", "remembered"}  # fmt: skip
     assert expected <= result["seeds"][0].keys()
     curves = Run.open(path).load_metrics()
     assert curves["step"].tolist() == list(range(100, 3001, 100))
@@ -158,7 +158,8 @@ def test_a_loss_that_is_not_a_number_stops_the_run(tmp_path):
 def test_a_policy_is_played_on_another_length(finished):
     run = Run.open(finished[0])
     result = evaluate(run, task="passive-tmaze:length=2000", episodes=3, greedy=True, seed=0)
-    assert [row["steps"] for row in result["seeds"]] == [6000, 6000]
+    assert [row["steps"] for row in result["seeds"]] == [2000, 2000]
+    assert all(row["exact"] for row in result["seeds"])
     own = evaluate(run, task=None, episodes=100, greedy=True, seed=0)
     assert own["seeds"] == finished[1]["seeds"]
     with pytest.raises(ValueError, match="observations"):

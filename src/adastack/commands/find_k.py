@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from rich.table import Table
 from scipy import stats
 
 from adastack.commands import Output
+from adastack.learners import LEARNERS, TABULAR, learner_of
+from adastack.tasks.registry import make_task
 
 PATIENCE = 2
 """How many larger stacks in a row must not help before the search stops."""
@@ -22,10 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack find-k``."""
     parser.add_argument("task", help="the task, with its options: passive-tmaze:length=16")
     parser.add_argument("--memory", default="adaptive", help="the memory rule")
-    parser.add_argument("--net", default="mlp", help="mlp, lstm or transformer")
-    parser.add_argument("--max-k", type=int, default=6, help="the largest stack to try")
-    parser.add_argument("--steps", type=float, default=1e6, help="steps of each run")
-    parser.add_argument("--seeds", type=int, default=5, help="how many seeds each stack gets")
+    parser.add_argument("--max-k", type=int, default=6, help="the largest stack to try (6)")
+    parser.add_argument(
+        "--algo", help="who learns (sarsa on finite tasks, else ppo)"
+    )
+    parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
+    parser.add_argument("--steps", type=float, default=1e6, help="steps of each run (1e6)")
+    parser.add_argument("--seeds", type=int, default=10, help="seeds of each stack (10)")
     parser.add_argument("--preset", default="robust", help="the settings of the learner")
     parser.add_argument("--out", type=Path, default=Path("runs"), help="where runs are kept")
     parser.add_argument("--no-proof", action="store_true", help="do not ask the theory for kappa")
@@ -38,40 +44,48 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             f"expected --max-k of at least 1 and --seeds of at least 2, "
             f"actual: {args.max_k} and {args.seeds}"
         )
+    args.algo = args.algo or ("sarsa" if _finite(args.task) else "ppo")
+    if args.net is not None and LEARNERS.get(args.algo) == TABULAR:
+        raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
     rows: list[dict[str, Any]] = []
     for k in range(1, args.max_k + 1):
         rows.append(_learned(args, k))
         if _stop(rows):
             break
-    best = max(row["return"] for row in rows)
-    good = [row["k"] for row in rows if row["return"] >= best - (1 - ENOUGH) * abs(best)]
     return {
         "task": args.task,
         "memory": args.memory,
-        "k": good[0],
+        "algo": args.algo,
+        "k": rows[_first_enough(rows)]["k"],
         "stacks": rows,
         "kappa": None if args.no_proof else _proved(args),
     }
 
 
+def _finite(task: str) -> bool:
+    try:
+        make_task(task)
+    except ValueError:
+        return False
+    return True
+
+
 def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:
     """The return of one stack size: mean over the seeds with its 95% interval."""
-    from adastack.deep.learner import train
     from adastack.progress import watch
 
-    name = args.task.replace("/", "-").replace(":", "-").replace(",", "-")
-    path = args.out / f"find-k-{name}-{args.memory}-{args.net}-{args.preset}-{k}"
+    path = _folder(args, k)
     with watch(int(args.steps), f"k = {k}") as progress:
-        result = train(
+        result = learner_of(args.algo).train(
             task=args.task,
             memory=args.memory,
             stack_size=k,
-            algo="ppo",
+            algo=args.algo,
             preset=args.preset,
             steps=int(args.steps),
             seeds=list(range(args.seeds)),
             path=path,
-            overrides={"net": args.net},
+            overrides={} if args.net is None else {"net": args.net},
             resume=path.exists(),
             progress=progress,
         )
@@ -79,17 +93,29 @@ def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:
     mean, error = float(returns.mean()), float(returns.std(ddof=1) / np.sqrt(len(returns)))
     half = float(stats.t.ppf(0.975, len(returns) - 1)) * error
     optimality = [row.get("optimality") for row in result["seeds"]]
-    known = None if None in optimality else float(np.mean(optimality))
-    success = float(np.mean([row["success"] for row in result["seeds"]]))
     return {
         "k": k,
         "return": mean,
         "low": mean - half,
         "high": mean + half,
-        "success": success,
-        "optimality": known,
+        "success": float(np.mean([row["success"] for row in result["seeds"]])),
+        "optimality": None if None in optimality else float(np.mean(optimality)),
         "run": str(path),
     }
+
+
+def _folder(args: argparse.Namespace, k: int) -> Path:
+    """The same for the same question, so that a search that was stopped goes on."""
+    words = ["find-k", args.task, args.memory, args.algo, args.net, args.preset]
+    words += [f"{int(args.steps)}-steps", f"{args.seeds}-seeds", f"k-{k}"]
+    return Path(args.out) / re.sub(r"[^\w.=-]+", "-", "_".join(filter(None, words)))
+
+
+def _first_enough(rows: list[dict[str, Any]]) -> int:
+    """The first stack whose interval reaches the best mean return, or all but a hundredth of it."""
+    best = max(row["return"] for row in rows)
+    least = best - (1 - ENOUGH) * abs(best)
+    return next(i for i, row in enumerate(rows) if row["high"] >= least)
 
 
 def _stop(rows: list[dict[str, Any]]) -> bool:
@@ -97,8 +123,7 @@ def _stop(rows: list[dict[str, Any]]) -> bool:
     optimality = rows[-1]["optimality"]
     if optimality is not None and optimality >= ENOUGH:
         return True
-    best = int(np.argmax([row["return"] for row in rows]))
-    first = next(i for i, row in enumerate(rows) if row["high"] >= rows[best]["low"])
+    first = _first_enough(rows)
     # Nothing above the first stack is a flat start rather than a plateau: some tasks need several
     # slots before any of them helps.
     return first > 0 and len(rows) - 1 - first >= PATIENCE
@@ -106,7 +131,6 @@ def _stop(rows: list[dict[str, Any]]) -> bool:
 
 def _proved(args: argparse.Namespace) -> int | None:
     """Kappa, where the theory can prove it."""
-    from adastack.tasks.registry import make_task
     from adastack.theory.kappa import kappa
 
     try:
@@ -117,12 +141,15 @@ def _proved(args: argparse.Namespace) -> int | None:
 
 def show(result: dict[str, Any]) -> None:
     """Prints the stacks that were tried and the answer."""
-    table = Table("k", "return", "95% interval", "success", title=f"find-k {result['task']}")
+    title = f"find-k {result['task']}, {result['algo']}"
+    table = Table("k", "return", "95% interval", "success", "optimality", title=title)
     for row in result["stacks"]:
         interval = f"{row['low']:.3f} .. {row['high']:.3f}"
-        table.add_row(str(row["k"]), f"{row['return']:.3f}", interval, f"{row['success']:.2f}")
+        known = "-" if row["optimality"] is None else f"{row['optimality']:.3f}"
+        success = f"{row['success']:.2f}"
+        table.add_row(str(row["k"]), f"{row['return']:.3f}", interval, success, known)
     console = Output()
     console.print(table)
     proved = result["kappa"]
-    beside = "" if proved is None else f"; the theory proves kappa = {proved}"
-    console.print(f"smallest stack that is enough: k = {result['k']}{beside}")
+    beside = "not proved here" if proved is None else f"proved to be {proved}"
+    console.print(f"smallest stack that is enough: k = {result['k']}; kappa is {beside}")

@@ -109,11 +109,14 @@ class GymSession:
         )
         self.done = int(meta["done"])
 
-    def results(self, episodes: int, greedy: bool, seed: int) -> list[dict[str, Any]]:
-        """Plays every seed's policy."""
-        return [
+    def results(
+        self, episodes: int, greedy: bool, seed: int
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Plays every seed's policy: a row for each, and how many steps that took."""
+        rows = [
             {"seed": worker.seed, **play(worker, episodes, greedy, seed)} for worker in self.workers
         ]
+        return rows, sum(row["steps"] for row in rows)
 
 
 def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> dict[str, Any]:

@@ -52,8 +52,10 @@ class Session(Protocol):
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What `restore` needs."""
 
-    def results(self, episodes: int, greedy: bool, seed: int) -> list[dict[str, Any]]:
-        """Plays every seed's policy."""
+    def results(
+        self, episodes: int, greedy: bool, seed: int
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Plays every seed's policy: a row for each, and how many steps that took."""
 
 
 def train(
@@ -113,20 +115,19 @@ def evaluate(
     session.restore(*saved)
     began = time.perf_counter()
     if task is None:
-        rows = session.results(episodes, greedy, seed)
+        rows, walked = session.results(episodes, greedy, seed)
     elif isinstance(session, GymSession):
         raise ValueError(f"expected the run's own task {session.env_id}, actual: {task}")
     else:
-        rows = session.evaluate(make_task(task), episodes, greedy, seed)
+        rows, walked = session.evaluate(make_task(task), episodes, greedy, seed)
     spent = time.perf_counter() - began
-    played = sum(row["steps"] for row in rows)
     return {
         "run": str(run.path),
         "settings": run.settings,
         "task": task or run.settings["task"],
         "episodes": episodes,
         "greedy": greedy,
-        "steps_per_second": played / spent,
+        "steps_per_second": walked / max(spent, 1e-9),
         "seeds": rows,
     }
 
@@ -170,7 +171,7 @@ def _run(run: Run, session: Session, progress: Progress) -> dict[str, Any]:
         "settings": run.settings,
         "steps": steps,
         "steps_per_second": (steps - first) * len(run.settings["seeds"]) / max(spent, 1e-9),
-        "seeds": session.results(EVALUATION_EPISODES, True, EVALUATION_SEED),
+        "seeds": session.results(EVALUATION_EPISODES, True, EVALUATION_SEED)[0],
     }
     run.finish(result)
     return result
