@@ -38,7 +38,6 @@ SUPPORT = (
     Support("sb3-contrib", "MaskablePPO", _CHOICES),
     Support("sb3-contrib", "QRDQN", {"Discrete": "flat"}),
     Support("sb3-contrib", "TQC", {"Box": "scores"}),
-    Support("sb3-contrib", "CrossQ", {"Box": "scores"}),
     Support("RLlib", "PPO", {**_CHOICES, "Box": "pair"}),
     Support("TorchRL", "any", dict.fromkeys(ACTIONS, "beside")),
     Support("single file", "PPO", {"Discrete": "factored"}, ("symbol",)),

@@ -44,10 +44,10 @@ OFF_POLICY = {"buffer_size": 100, "learning_starts": 4, "train_freq": 8, "batch_
 SETTINGS = {
     "PPO": {**ON_POLICY, "n_epochs": 1},
     "A2C": {"n_steps": 8},
-    "TRPO": {**ON_POLICY, "n_critic_updates": 1},
+    "TRPO": {**ON_POLICY, "n_critic_updates": 1, "cg_max_steps": 2},
     "RecurrentPPO": {**ON_POLICY, "n_epochs": 1},
     "MaskablePPO": {**ON_POLICY, "n_epochs": 1},
-    **dict.fromkeys(("DQN", "QRDQN", "SAC", "TD3", "DDPG", "TQC", "CrossQ"), OFF_POLICY),
+    **dict.fromkeys(("DQN", "QRDQN", "SAC", "TD3", "DDPG", "TQC"), OFF_POLICY),
 }
 
 
