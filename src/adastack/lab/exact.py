@@ -1,0 +1,174 @@
+"""Jobs that are computed rather than learned: kappa, value gap, value-consistency, states, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from adastack.lab.manifest import plain
+from adastack.lab.work import register_kind
+from adastack.progress import Progress
+from adastack.tasks.finite import FiniteTask
+from adastack.tasks.registry import make_task
+from adastack.theory.consistency import optimal_consistency
+from adastack.theory.cost import MEMORIES, NETS, SLIPS, Shape, cost, growth
+from adastack.theory.gap import largest_gap, value_gaps
+from adastack.theory.kappa import MAX_CHOICES, MAX_K, kappa
+from adastack.theory.states import count_states
+from adastack.theory.table import SPECS, consistency_table
+
+Settings = Mapping[str, Any]
+Result = dict[str, Any]
+SIZES = (2, 16, 64)
+
+
+@register_kind("kappa")
+def find_kappa(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """The smallest sufficient stack. Settings: task; memory, max_k, gamma, criterion, max_choices.
+
+    Gives kappa (or None, and why the search stopped), at_least, the value of perfect memory as
+    optimum, and for each smaller k the best value.
+    """
+    found = kappa(
+        make_task(settings["task"]), settings.get("memory", "adaptive"), **_search(settings)
+    )
+    best = {
+        k: None if b is None else {"value": b.value, "upper": b.upper, "proved": b.proved}
+        for k, b in found.smaller.items()
+    }
+    kept = ("task", "gamma", "criterion", "kappa", "at_least", "optimum", "stopped")
+    return {
+        **{name: getattr(found, name) for name in kept},
+        "memory": found.rule,
+        "best_below": plain(best),
+    }
+
+
+@register_kind("gap")
+def find_gaps(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """The largest value gap. Settings: task; lengths, memory, k (kappa), gamma, criterion.
+
+    Gives rows with length, stack, optimal, agent, gap and largest: one for each length, or one
+    for the task as it is.
+    """
+    rows = []
+    for done, length in enumerate(settings.get("lengths") or [None]):
+        spec = settings["task"] if length is None else of_length(settings["task"], length)
+        task = make_task(spec)
+        gaps = value_gaps(
+            task,
+            _size(task, settings),
+            settings.get("memory", "adaptive"),
+            settings.get("gamma"),
+            settings.get("criterion", "discounted"),
+        )
+        gap = largest_gap(gaps)
+        rows.append({"length": length, **vars(gap), "gap": gap.gap})
+        progress.update(done + 1)
+    return {"task": settings["task"], "rows": rows}
+
+
+@register_kind("consistency")
+def find_consistency(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """Value-consistency. Settings: task; and memory, k, gamma, criterion if not the paper's row.
+
+    A task of the paper's table gives its row: kappa, and whether optimal policies are consistent
+    at discount 0.99, undiscounted, and exploring. Any other gives consistent, spread, witness.
+    """
+    spec = settings["task"]
+    if spec in SPECS and set(settings) == {"task"}:
+        row = consistency_table((spec,))[0]
+        columns = {name: getattr(row, name) for name in ("discounted", "undiscounted", "exploring")}
+        return {
+            "task": spec,
+            "kappa": row.kappa,
+            "paper_kappa": row.paper_kappa,
+            "paper_consistent": row.paper_consistent,
+            **{name: found.consistent for name, found in columns.items()},
+            "spread": plain({name: found.spread for name, found in columns.items()}),
+            "witness": plain(row.discounted.witness),
+        }
+    task = make_task(spec)
+    found = optimal_consistency(
+        task,
+        _size(task, settings),
+        settings.get("memory", "adaptive"),
+        settings.get("gamma"),
+        settings.get("criterion", "discounted"),
+    )
+    document: Result = plain({**vars(found), "task": spec, "policy": None})
+    return document
+
+
+@register_kind("states")
+def find_states(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """How many agent states there are. Settings: task; memories, sizes.
+
+    Gives rows with rule, stack_size, reachable, pairs, possible, log10_policies.
+    """
+    task = make_task(settings["task"])
+    rules = settings.get("memories", ("adaptive", "frame"))
+    sizes = settings.get("sizes", (1, 2, 3, 4))
+    rows = [count_states(task, rule, size) for rule in rules for size in sizes]
+    return {"task": settings["task"], "rows": plain(rows)}
+
+
+@register_kind("cost")
+def find_costs(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """What memories cost. Settings, all optional: sizes (k), shape, counting, measured (true).
+
+    Gives rows with net, memory, k and the four costs, for each of them ``measured``: what the
+    compiler counts and how long it takes in a network of the same shape; growth; and slips.
+    """
+    from adastack.lab.twins import measure
+
+    shape = Shape(**settings.get("shape", {}))
+    counting = settings.get("counting", "recounted")
+    rows = []
+    for net in NETS:
+        for k in settings.get("sizes", SIZES):
+            for memory in MEMORIES:
+                counted = vars(cost(net, memory, k, shape, counting=counting))
+                row: Result = {"net": net, "memory": memory, "k": k, **counted}
+                if settings.get("measured", True):
+                    row["measured"] = measure(net, memory, k, shape)
+                rows.append(row)
+                progress.update(len(rows))
+    orders = [
+        {"net": net, "memory": memory, **growth(net, memory, counting=counting)}
+        for net in NETS
+        for memory in MEMORIES
+    ]
+    return {"shape": vars(shape), "rows": rows, "growth": orders, "slips": list(SLIPS)}
+
+
+def of_length(spec: str, length: int) -> str:
+    """A task's name with another length.
+
+    Example:
+        >>> of_length("passive-tmaze:continual=true", 6)
+        'passive-tmaze:length=6,continual=true'
+    """
+    name, _, options = spec.partition(":")
+    others = [word for word in options.split(",") if word and not word.startswith("length=")]
+    return f"{name}:{','.join([f'length={length}', *others])}"
+
+
+def _search(settings: Settings) -> dict[str, Any]:
+    return {
+        "max_k": settings.get("max_k", MAX_K),
+        "gamma": settings.get("gamma"),
+        "criterion": settings.get("criterion", "discounted"),
+        "max_choices": settings.get("max_choices", MAX_CHOICES),
+    }
+
+
+def _size(task: FiniteTask, settings: Settings) -> int:
+    """The stack size asked for, or kappa."""
+    if "k" in settings:
+        return int(settings["k"])
+    found = kappa(task, settings.get("memory", "adaptive"), **_search(settings))
+    if found.kappa is None:
+        raise ValueError(f"{task.name} has no known kappa ({found.stopped}): give k")
+    return found.kappa

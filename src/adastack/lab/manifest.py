@@ -1,0 +1,136 @@
+"""``done.json``: what a finished folder holds, with the checksum of every file and of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adastack.files import DamagedFileError, encode_json, read_json, write_json
+from adastack.lab.job import Evaluation, Job
+
+DONE = "done.json"
+JOB = "job.json"
+FAILURE = "failure.json"
+PROGRESS = "progress.json"
+EVALUATIONS = "evaluations"
+_UNLISTED = (DONE, JOB, FAILURE, PROGRESS)
+_KEYS = {"job", "result", "files", "versions", "seconds"}
+
+Document = dict[str, Any]
+
+
+def as_document(job: Job) -> Document:
+    """A job as JSON knows it."""
+    return {
+        "kind": job.kind,
+        "settings": dict(job.settings),
+        "evaluate": [vars(evaluation) for evaluation in job.evaluate],
+    }
+
+
+def job_from(document: Any) -> Job:
+    """The job that `as_document` wrote down.
+
+    Raises:
+        DamagedFileError: If it is none.
+    """
+    try:
+        evaluate = tuple(Evaluation(**each) for each in document.get("evaluate", ()))
+        return Job(document["kind"], document["settings"], evaluate)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DamagedFileError(f"expected a job, actual: {document!r} ({error})") from None
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: dataclasses as their fields, and None for what is not finite.
+
+    Example:
+        >>> plain({1: (2.0, float("nan"))})
+        {'1': [2.0, None]}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(vars(value))
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def evaluation_file(evaluation: Evaluation) -> str:
+    """Where an evaluation stands in its folder."""
+    return f"{EVALUATIONS}/{evaluation.address}.json"
+
+
+def write_manifest(folder: Path, document: Document) -> None:
+    """Writes ``done.json``, with checksums of all files; those that are known are kept."""
+    known = document.get("files", {})
+    files = {name: known.get(name) or _digest(folder / name) for name in _content(folder)}
+    body = {**document, "files": files}
+    write_json(folder / DONE, {**body, "checksum": _checksum(body)})
+
+
+def read_manifest(folder: Path, job: Job) -> Document | None:
+    """What ``done.json`` says of a job; None if there is none.
+
+    Raises:
+        DamagedFileError: If it is not what was written, or is another job's.
+    """
+    path = folder / DONE
+    if not path.exists():
+        return None
+    document = read_json(path)
+    if not isinstance(document, dict) or not set(document) >= {*_KEYS, "checksum"}:
+        raise DamagedFileError(f"{path}: expected the document of a finished job")
+    checksum = document.pop("checksum")
+    if _checksum(document) != checksum:
+        raise DamagedFileError(f"{path}: the content does not match its checksum")
+    if job_from(document["job"]).address != job.address:
+        raise DamagedFileError(f"{path}: it is another job's, expected {job.address}")
+    return document
+
+
+def check_files(folder: Path, document: Document, names: Iterable[str] | None = None) -> None:
+    """Compares files with their checksums; all that are listed, unless some are named.
+
+    Raises:
+        DamagedFileError: If a file is missing or is not what was written.
+    """
+    for name in document["files"] if names is None else names:
+        path = folder / name
+        if name not in document["files"] or not path.is_file():
+            raise DamagedFileError(f"{path} is missing")
+        if _digest(path) != document["files"][name]:
+            raise DamagedFileError(f"{path}: the content does not match its checksum")
+
+
+def lacks(document: Document, job: Job) -> list[Evaluation]:
+    """The evaluations that are asked for and not there yet."""
+    return [each for each in job.evaluate if evaluation_file(each) not in document["files"]]
+
+
+def _content(folder: Path) -> list[str]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    names = (path.relative_to(folder) for path in paths)
+    return sorted(
+        name.as_posix()
+        for name in names
+        if name.as_posix() not in _UNLISTED and not name.name.startswith(".")
+    )
+
+
+def _checksum(body: Document) -> str:
+    return hashlib.sha256(encode_json(body)).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,243 @@
+"""The store: one folder per job, locked while it is written, verified when it is read.
+
+A job's folder, named by its address, holds
+
+- ``job.json``: what is asked for;
+- ``run/``: a training, as `adastack.runs` keeps it, that can be resumed;
+- ``metrics.parquet``: its curves, a row for each seed and point;
+- ``evaluations/``: tests of what was trained;
+- ``progress.json``: how far it is, while it is computed;
+- ``failure.json``: why it failed, if it did;
+- ``done.json``: the result and the checksum of every file; written last.
+
+Its lock is a file of the same name in ``.locks``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from adastack.files import DamagedFileError, read_json, write_json
+from adastack.lab.curves import METRICS, read_curves
+from adastack.lab.job import Evaluation, Job, merged
+from adastack.lab.manifest import (
+    DONE,
+    FAILURE,
+    JOB,
+    PROGRESS,
+    Document,
+    as_document,
+    check_files,
+    evaluation_file,
+    job_from,
+    lacks,
+    read_manifest,
+)
+
+Status = Literal["missing", "running", "resumable", "finished", "failed", "damaged"]
+LOCKS = ".locks"
+# Looking whether a lock is held takes it for an instant; a claim outlasts that.
+CLAIM_TRIES, CLAIM_PAUSE = 10, 0.01
+
+
+class Busy(RuntimeError):
+    """A job that another process holds."""
+
+
+class StoreError(OSError):
+    """A store that cannot be written."""
+
+
+class Store:
+    """Results of jobs, in folders.
+
+    Example:
+        >>> import tempfile
+        >>> store = Store(tempfile.mkdtemp())
+        >>> store.status(Job("kappa", {"task": "xormaze"}))
+        'missing'
+    """
+
+    def __init__(self, root: str | Path = "lab") -> None:
+        self.root = Path(root).absolute()
+
+    def folder(self, job: Job) -> Path:
+        """Where a job's results are."""
+        return self.root / job.address
+
+    def prepare(self) -> None:
+        """Makes the folder.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        try:
+            (self.root / LOCKS).mkdir(parents=True, exist_ok=True)
+            write_json(self.root / LOCKS / ".writable", {})
+            (self.root / LOCKS / ".writable").unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot write to the store {self.root}: {error.strerror}") from None
+
+    @contextmanager
+    def claim(self, job: Job) -> Iterator[Path]:
+        """Holds a job, so that nobody else computes it; gives its folder.
+
+        The lock goes when its process does, however that ends.
+
+        Raises:
+            Busy: If another process holds it.
+        """
+        with self._lock(job.address):
+            folder = self.folder(job)
+            folder.mkdir(parents=True, exist_ok=True)
+            for leftover in folder.rglob(".*"):  # of a write that was killed
+                leftover.unlink(missing_ok=True)
+            asked = merged([*self._known(folder, job), job])[0]
+            document = as_document(asked)
+            if not (folder / JOB).exists() or _read(folder / JOB) != document:
+                write_json(folder / JOB, document)
+            yield folder
+
+    def status(self, job: Job) -> Status:
+        """How a job stands; all its files are verified."""
+        if self.is_held(job):
+            return "running"
+        folder = self.folder(job)
+        if not folder.exists():
+            return "missing"
+        try:
+            document = read_manifest(folder, job)
+            if document is not None:
+                check_files(folder, document)
+        except DamagedFileError:
+            return "damaged"
+        if document is not None and not lacks(document, job):
+            return "finished"
+        return "failed" if (folder / FAILURE).exists() else "resumable"
+
+    def is_held(self, job: Job) -> bool:
+        """Whether some process computes the job now."""
+        try:
+            handle = os.open(self.root / LOCKS / job.address, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
+
+    def result(self, job: Job) -> dict[str, Any]:
+        """What was computed.
+
+        Raises:
+            DamagedFileError: If it is not what was written.
+            KeyError: If the job has not finished.
+        """
+        result: dict[str, Any] = self.document(job)["result"]
+        return result
+
+    def document(self, job: Job) -> Document:
+        """All that ``done.json`` says: job, result, versions, seconds, and its files' checksums."""
+        document = read_manifest(self.folder(job), job)
+        if document is None:
+            raise KeyError(f"{job.address} has not finished")
+        return document
+
+    def metrics(self, job: Job) -> dict[str, NDArray[Any]]:
+        """The curves of a training: arrays (seeds, points), and ``step`` (points,)."""
+        document, folder = self.document(job), self.folder(job)
+        check_files(folder, document, [METRICS])
+        return read_curves(folder / METRICS, job.settings["seeds"])
+
+    def evaluation(self, job: Job, evaluation: Evaluation) -> dict[str, Any]:
+        """A test of a training; its ``seeds`` has a row for each.
+
+        Raises:
+            KeyError: If it has not been made.
+        """
+        document, name = self.document(job), evaluation_file(evaluation)
+        if name not in document["files"]:
+            raise KeyError(f"{job.address} was not tested on {evaluation.task}")
+        check_files(self.folder(job), document, [name])
+        found: dict[str, Any] = read_json(self.folder(job) / name)
+        return found
+
+    def reason(self, job: Job) -> str | None:
+        """Why a job failed, if it did."""
+        found = _read(self.folder(job) / FAILURE)
+        return None if found is None else str(found.get("reason"))
+
+    def progress(self, job: Job) -> dict[str, Any] | None:
+        """How far a job is: step, total, rate, numbers; None if it has not begun."""
+        return _read(self.folder(job) / PROGRESS)
+
+    def jobs(self) -> list[Job]:
+        """Every job that has a folder, in the order of their names."""
+        found = []
+        for folder in self.folders():
+            with suppress(DamagedFileError, OSError):
+                found.append(job_from(read_json(folder / JOB)))
+        return [job for job in found if self.folder(job).exists()]
+
+    def folders(self) -> list[Path]:
+        """The folders of all jobs, also of those that cannot be read."""
+        if not self.root.is_dir():
+            return []
+        return sorted(path for path in self.root.iterdir() if path.is_dir() and path.name[0] != ".")
+
+    def remove(self, address: str) -> None:
+        """Removes a job's folder, if there is one.
+
+        Raises:
+            Busy: If some process computes it.
+        """
+        folder = self.root / address
+        if folder not in self.folders():
+            raise ValueError(f"expected a job of {self.root}, actual: {address}")
+        with self._lock(address):
+            (folder / DONE).unlink(missing_ok=True)  # From now on it is not finished.
+            shutil.rmtree(folder)
+
+    def _known(self, folder: Path, job: Job) -> list[Job]:
+        """The job as it stands there, with the evaluations of earlier calls."""
+        with suppress(DamagedFileError, OSError):
+            known = job_from(read_json(folder / JOB))
+            return [known] if known.address == job.address else []
+        return []
+
+    @contextmanager
+    def _lock(self, address: str) -> Iterator[None]:
+        (self.root / LOCKS).mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.root / LOCKS / address, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            for attempt in range(CLAIM_TRIES):
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if attempt == CLAIM_TRIES - 1:
+                        raise Busy(f"{address} is held by another process") from None
+                    time.sleep(CLAIM_PAUSE)
+            yield
+        finally:
+            os.close(handle)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        document = read_json(path)
+    except (DamagedFileError, OSError):
+        return None
+    return document if isinstance(document, dict) else None

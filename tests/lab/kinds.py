@@ -1,0 +1,62 @@
+"""Jobs for tests, found by name in worker processes."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from adastack.lab.job import Evaluation, Job, train_jobs
+
+TMAZE = "passive-tmaze:length=4,continual=true"
+
+
+def tabular(seeds=(0, 1), steps=20_000, evaluate=(), **overrides):
+    return train_jobs(
+        TMAZE,
+        "adaptive",
+        2,
+        algo="sarsa",
+        preset="robust",
+        steps=steps,
+        seeds=list(seeds),
+        overrides=overrides,
+        evaluate=evaluate,
+    )[0]
+
+
+def longer(length=50):
+    return Evaluation(f"passive-tmaze:length={length},continual=true")
+
+
+def quick(number, **settings):
+    return Job("lab.kinds:square", {"number": number, **settings})
+
+
+def square(settings, folder, progress):
+    """Notes that it was computed, when asked to."""
+    if "log" in settings:
+        with Path(settings["log"]).open("a") as file:
+            file.write(f"{settings['number']}\n")
+    time.sleep(settings.get("seconds", 0))
+    if settings.get("error"):
+        raise ValueError(settings["error"])
+    return {"square": settings["number"] ** 2}
+
+
+def die(settings, folder, progress):
+    """Kills its process the first few times."""
+    tries = folder / "tries"
+    before = int(tries.read_text()) if tries.exists() else 0
+    tries.write_text(str(before + 1))
+    if before < settings["times"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"tries": before + 1}
+
+
+def hang(settings, folder, progress):
+    """Does nothing for ever, the first time."""
+    tries = folder / "tries"
+    if not tries.exists():
+        tries.write_text("1")
+        time.sleep(3600)
+    return {"hung": 1}

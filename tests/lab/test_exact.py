@@ -1,0 +1,66 @@
+"""Exact jobs say what the theory says."""
+
+import json
+
+import pytest
+
+from adastack.lab.exact import of_length
+from adastack.lab.job import Job
+from adastack.lab.work import kind_of
+from adastack.progress import Silent
+from adastack.theory.cost import Shape, cost
+
+
+def computed(kind, **settings):
+    result = kind_of(kind)(settings, None, Silent())
+    return json.loads(json.dumps(result, allow_nan=False))
+
+
+def test_kappa():
+    found = computed("kappa", task="passive-tmaze:length=5")
+    assert (found["kappa"], found["stopped"]) == (2, None)
+    # With one slot the turn is a guess, whether it pays 1 or nothing.
+    assert found["best_below"]["1"]["value"] < found["optimum"]
+    assert computed("kappa", task="passive-tmaze:length=5", memory="frame")["kappa"] == 5
+
+
+def test_gap_over_lengths():
+    rows = computed("gap", task="passive-tmaze", lengths=[4, 5, 9], gamma=0.5)["rows"]
+    assert [row["length"] for row in rows] == [4, 5, 9]
+    # V* when the corridor is first met is gamma^(L-2): the reward comes L - 2 steps later.
+    assert [row["optimal"] for row in rows] == pytest.approx([0.25, 0.125, 0.5**7])
+    assert rows[0]["gap"] == pytest.approx(abs(rows[0]["optimal"] - rows[0]["agent"]))
+
+
+def test_consistency_of_the_table_and_of_others():
+    row = computed("consistency", task="xormaze")
+    assert (row["kappa"], row["paper_kappa"]) == (3, "3")
+    assert isinstance(row["discounted"], bool)
+    other = computed("consistency", task="passive-tmaze:length=6", gamma=0.9)
+    assert other["consistent"] is False
+    assert other["spread"] > 0
+
+
+def test_states():
+    rows = computed("states", task="passive-tmaze:length=16", sizes=[2])["rows"]
+    assert {row["rule"]: row["reachable"] for row in rows}["adaptive"] == 10
+
+
+def test_measured_twins_of_the_cost():
+    small = {"hidden": 32, "layers": 2, "batch": 8}
+    found = computed("cost", sizes=[2, 8], shape=small)
+    assert len(found["rows"]) == 12
+    for row in found["rows"]:
+        formula = cost(row["net"], row["memory"], row["k"], Shape(**small))
+        assert row["action_flops"] == formula.action_flops
+        measured = row["measured"]
+        assert measured["action_flops"] == pytest.approx(formula.action_flops, rel=0.2)
+        assert measured["update_flops"] == pytest.approx(formula.update_flops, rel=0.25)
+        assert measured["update_seconds"] > 0
+        assert measured["update_bytes"] > measured["action_bytes"] > 0
+
+
+def test_lengths():
+    assert of_length("passive-tmaze", 4) == "passive-tmaze:length=4"
+    assert of_length("x:continual=true,length=3", 4) == "x:length=4,continual=true"
+    assert Job("gap", {"task": "passive-tmaze"}).steps == 0

@@ -1,0 +1,198 @@
+"""A store gives back what was computed, or nothing."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from adastack.files import DamagedFileError
+from adastack.lab.job import Job
+from adastack.lab.store import Busy, Store, StoreError
+from adastack.lab.work import perform
+from adastack.progress import Silent
+from adastack.runs import Run
+from lab.kinds import longer, quick, tabular
+
+
+def compute(store, job):
+    with store.claim(job) as folder:
+        return perform(job, folder, Silent())
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "lab")
+
+
+def test_a_training_is_stored_whole(store):
+    job = tabular(evaluate=(longer(),))
+    assert store.status(job) == "missing"
+    compute(store, job)
+    assert store.status(job) == "finished"
+    run = Run.open(store.folder(job) / "run")
+    assert store.result(job)["seeds"] == run.result["seeds"]
+    assert [row["seed"] for row in store.result(job)["seeds"]] == [0, 1]
+    curves, ours = run.load_metrics(), store.metrics(job)
+    assert set(ours) == set(curves)
+    assert all(np.array_equal(ours[name], curves[name], equal_nan=True) for name in curves)
+    tested = store.evaluation(job, longer())
+    assert len(tested["seeds"]) == 2
+    # One step of reward in fifty against one in four: another task was played.
+    assert tested["seeds"][0]["reward_rate"] < store.result(job)["seeds"][0]["reward_rate"] / 5
+    assert store.jobs() == [job]
+
+
+def test_metrics_are_a_plain_table(store):
+    job = tabular(seeds=(3, 4), steps=5_000)
+    compute(store, job)
+    table = pq.read_table(store.folder(job) / "metrics.parquet").to_pydict()
+    assert sorted(set(table["seed"])) == [3, 4]
+    assert table["step"][:3] == [100, 200, 300]
+    assert table["reward"][: len(table["reward"]) // 2] == store.metrics(job)["reward"][0].tolist()
+
+
+def test_more_evaluations_are_added_to_the_same_training(store):
+    plain, tested = tabular(), tabular(evaluate=(longer(),))
+    compute(store, plain)
+    checkpoint = store.folder(plain) / "run" / "checkpoint.json"
+    before = checkpoint.stat().st_mtime_ns
+    assert store.status(tested) == "resumable"
+    with pytest.raises(KeyError, match="was not tested"):
+        store.evaluation(tested, longer())
+    compute(store, tested)
+    assert store.status(plain) == store.status(tested) == "finished"
+    assert checkpoint.stat().st_mtime_ns == before
+    compute(store, tabular(evaluate=(longer(60),)))
+    assert set(store.jobs()[0].evaluate) == {longer(), longer(60)}
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: flip(folder / "metrics.parquet"),
+        lambda folder: (folder / "metrics.parquet").unlink(),
+        lambda folder: flip(next((folder / "evaluations").iterdir())),
+        lambda folder: flip(next((folder / "run").glob("checkpoint-*.safetensors"))),
+        lambda folder: (folder / "done.json").write_text("{"),
+        lambda folder: (folder / "done.json").write_text("[]"),
+        lambda folder: (folder / "done.json").write_text(
+            (folder / "done.json").read_text().replace('"success": 1', '"success": 0', 1)
+        ),
+    ],
+)
+def test_damage_is_found_and_redone(store, damage):
+    job = tabular(evaluate=(longer(),))
+    first = compute(store, job)
+    damage(store.folder(job))
+    assert store.status(job) == "damaged"
+    again = compute(store, job)
+    assert store.status(job) == "finished"
+    assert again["result"] == first["result"]
+    assert again["files"]["metrics.parquet"] == first["files"]["metrics.parquet"]
+    assert set(again["files"]) == set(first["files"])
+
+
+def test_what_is_damaged_is_never_given(store):
+    job = tabular(evaluate=(longer(),))
+    compute(store, job)
+    flip(store.folder(job) / "metrics.parquet")
+    flip(next((store.folder(job) / "evaluations").iterdir()))
+    with pytest.raises(DamagedFileError, match="checksum"):
+        store.metrics(job)
+    with pytest.raises(DamagedFileError, match="checksum"):
+        store.evaluation(job, longer())
+
+
+def test_the_folder_of_another_job_is_damaged(store):
+    one, other = quick(3), quick(4)
+    compute(store, one)
+    store.folder(one).rename(store.folder(other))
+    assert store.status(other) == "damaged"
+    assert compute(store, other)["result"] == {"square": 16}
+    assert store.status(other) == "finished"
+
+
+def test_a_damaged_checkpoint_of_an_unfinished_run_is_begun_anew(store):
+    job = tabular()
+    whole = compute(store, job)["result"]
+    folder = store.folder(job)
+    (folder / "done.json").unlink()
+    (folder / "run" / "result.json").unlink()
+    for path in (folder / "run").glob("checkpoint-*.safetensors"):
+        path.write_bytes(b"nothing")
+    assert store.status(job) == "resumable"
+    assert compute(store, job)["result"] == whole
+
+
+def test_a_claim_keeps_others_away(store):
+    job = quick(2)
+    with store.claim(job):
+        assert store.status(job) == "running"
+        with pytest.raises(Busy, match="another process"), store.claim(job):
+            pass
+        with pytest.raises(Busy):
+            store.remove(job.address)
+    assert store.status(job) == "resumable"
+
+
+def test_a_claim_ends_with_its_process(store):
+    code = f"""
+import os, signal
+from adastack.lab.store import Store
+from lab.kinds import quick
+with Store({str(store.root)!r}).claim(quick(2)):
+    assert Store({str(store.root)!r}).is_held(quick(2))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert ended.returncode == -9
+    assert not store.is_held(quick(2))
+    with store.claim(quick(2)):
+        pass
+
+
+def test_leftovers_of_a_killed_write_go(store):
+    job = quick(2)
+    with store.claim(job) as folder:
+        (folder / ".done.json.abc").write_text("half")
+    with store.claim(job) as folder:
+        assert [path.name for path in folder.iterdir()] == ["job.json"]
+
+
+def test_removing(store):
+    compute(store, quick(2))
+    store.remove(quick(2).address)
+    assert store.status(quick(2)) == "missing"
+    assert store.jobs() == []
+    for address in (quick(2).address, "..", ".locks/../..", ""):
+        with pytest.raises(ValueError, match="expected a job of"):
+            store.remove(address)
+
+
+def test_a_store_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "lab").write_text("a file")
+    with pytest.raises(StoreError, match=r"cannot write to the store .*lab: "):
+        Store(tmp_path / "lab").prepare()
+
+
+def test_unreadable_folders_are_listed_but_hold_no_job(store):
+    compute(store, quick(2))
+    (store.root / "notes").mkdir()
+    (store.folder(quick(2)) / "job.json").write_text(json.dumps({"kind": 3}))
+    assert store.jobs() == []
+    assert len(store.folders()) == 2
+
+
+def test_an_unknown_kind_is_named(store):
+    with pytest.raises(ValueError, match=r"expected a kind of job of .*kappa.*actual: 'kapa'"):
+        compute(store, Job("kapa", {}))
