@@ -12,8 +12,8 @@ from adastack.deep.networks import ActorCritic, Leaf
 @pytest.mark.parametrize("form", ["factored", "flat"])
 def test_chances_are_those_of_the_heads(form):
     n_actions, n_memory = 4, 3
-    net = ActorCritic(Leaf("onehot", (5,)), "mlp", n_actions + n_memory if form == "factored" else 12,
-                      hidden=16)  # fmt: skip
+    n_outputs = n_actions + n_memory if form == "factored" else n_actions * n_memory
+    net = ActorCritic(Leaf("onehot", (5,)), "mlp", n_outputs, hidden=16)
     params = initial_params(net, np.zeros((1, 3), np.int32), seed=0)
     params["params"]["policy"]["kernel"] *= 100  # Far from uniform.
     stack = (0, 3, 2)

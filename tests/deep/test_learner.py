@@ -162,7 +162,7 @@ def test_a_policy_is_played_on_another_length(finished):
     assert all(row["exact"] for row in result["seeds"])
     own = evaluate(run, task=None, episodes=100, greedy=True, seed=0)
     assert own["seeds"] == finished[1]["seeds"]
-    with pytest.raises(ValueError, match="observations"):
+    with pytest.raises(ValueError, match="expects the observation_names"):
         evaluate(run, task="heaven-hell", episodes=3, greedy=True, seed=0)
 
 

@@ -59,7 +59,7 @@ def play(stage, decide, deterministic=True, episodes=100, seed=0):
     return stage.play(decide, deterministic=deterministic, episodes=episodes, seed=seed)
 
 
-@pytest.mark.parametrize("length", [2, 3, 16, 100_000, 3_000_000])
+@pytest.mark.parametrize("length", [2, 3, 16, 1_000_000])
 def test_a_keeper_solves_the_passive_maze_at_any_length(length):
     stage = Stage(passive_tmaze(length), "adaptive", 2)
     played = play(stage, keeper(2, 2))
@@ -122,8 +122,8 @@ def slow_attempt(task, state, seen):
             np.array([stack.slots]), np.array([memory_action]), task.cue[state][None],
             np.array([over]),
         )  # fmt: skip
-        sums += [1, task.reward[state, action, 0],
-                 *(int(part[0]) for part in (found.memory, found.active, found.passive))]  # fmt: skip
+        counts = [int(part[0]) for part in (found.memory, found.active, found.passive)]
+        sums += [1, task.reward[state, action, 0], *counts]
         seen.add(tuple(stack.slots))
         state, before = int(task.next_state[state, action, 0]), list(stack.slots)
         if over:

@@ -59,7 +59,7 @@ def test_metrics_do_not_grow_with_the_run():
 
 
 def test_a_table_that_is_too_large_is_refused_with_its_size(monkeypatch):
-    monkeypatch.setattr("adastack.tabular.session.MAX_PAIRS", 100_000)
+    monkeypatch.setattr("adastack.tabular.room.MAX_PAIRS", 100_000)
     with pytest.raises(TooLargeError, match=r"stacks takes .*B: use a smaller k"):
         session("q", active_tmaze(length=40), 30, [0])
 

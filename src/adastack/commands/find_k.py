@@ -26,9 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="the task, with its options: passive-tmaze:length=16")
     parser.add_argument("--memory", default="adaptive", help="the memory rule")
     parser.add_argument("--max-k", type=int, default=6, help="the largest stack to try (6)")
-    parser.add_argument(
-        "--algo", help="who learns (sarsa on finite tasks, else ppo)"
-    )
+    parser.add_argument("--algo", help="who learns (sarsa on finite tasks, else ppo)")
     parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
     parser.add_argument("--steps", type=float, default=1e6, help="steps of each run (1e6)")
     parser.add_argument("--seeds", type=int, default=10, help="seeds of each stack (10)")

@@ -16,10 +16,11 @@ from adastack.deep.compiled import Trainer
 from adastack.deep.evaluate import log_chances, policy_of
 from adastack.deep.metrics import Recorder
 from adastack.deep.settings import PPOSettings
+from adastack.memory import get_rule
 from adastack.tabular.evaluation import Stage
 from adastack.tabular.policies import check_same_signals
+from adastack.tabular.room import induce_within
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.induced import induce
 
 CHUNK_SECONDS = 1.5
 LOG_BYTES = 16_000_000
@@ -40,7 +41,10 @@ class FiniteSession:
     ) -> None:
         self.task, self.memory, self.stack_size = task, memory, stack_size
         self.settings, self.seeds = settings, list(seeds)
-        self.trainer = Trainer(induce(task, memory, stack_size), settings)
+        pushes = (4 * task.n_observations + 8) * get_rule(memory).actions(stack_size)
+        # Everything is held twice, by numpy and by the device.
+        induced = induce_within(task, memory, stack_size, 2 * (pushes + 4 * stack_size))
+        self.trainer = Trainer(induced, settings)
         per_update = settings.steps_per_update
         self.total = -(-steps // per_update)
         self.done = 0
@@ -115,9 +119,7 @@ class FiniteSession:
                 f"lower learning_rate or max_grad_norm"
             )
 
-    def results(
-        self, episodes: int, greedy: bool, seed: int
-    ) -> tuple[list[dict[str, Any]], int]:
+    def results(self, episodes: int, greedy: bool, seed: int) -> tuple[list[dict[str, Any]], int]:
         """Plays every seed's policy on the task it was trained on."""
         return self.evaluate(self.task, episodes, greedy, seed)
 

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from adastack.deep.backend import prepare
 from adastack.deep.events import CurveEvents
 from adastack.deep.finite import FiniteSession
+from adastack.deep.functional_run import FunctionalSession
 from adastack.deep.gym_run import GymSession
 from adastack.deep.metrics import Recorder
 from adastack.deep.settings import as_document, settings_for, settings_from
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
-from adastack.tasks.registry import make_task
+from adastack.tasks.registry import make_task, split_spec
+from adastack.tasks.worlds import WORLDS, make_world
 
 SAVE_SECONDS = 10.0
 EVALUATION_EPISODES = 100
@@ -52,9 +54,7 @@ class Session(Protocol):
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What `restore` needs."""
 
-    def results(
-        self, episodes: int, greedy: bool, seed: int
-    ) -> tuple[list[dict[str, Any]], int]:
+    def results(self, episodes: int, greedy: bool, seed: int) -> tuple[list[dict[str, Any]], int]:
         """Plays every seed's policy: a row for each, and how many steps that took."""
 
 
@@ -116,10 +116,10 @@ def evaluate(
     began = time.perf_counter()
     if task is None:
         rows, walked = session.results(episodes, greedy, seed)
-    elif isinstance(session, GymSession):
-        raise ValueError(f"expected the run's own task {session.env_id}, actual: {task}")
-    else:
+    elif isinstance(session, FiniteSession):
         rows, walked = session.evaluate(make_task(task), episodes, greedy, seed)
+    else:
+        rows, walked = session.evaluate(task, episodes, greedy, seed)
     spent = time.perf_counter() - began
     return {
         "run": str(run.path),
@@ -132,8 +132,12 @@ def evaluate(
     }
 
 
-def session_of(document: Mapping[str, Any]) -> FiniteSession | GymSession:
-    """A session for what a run's settings ask for: Gymnasium ids take the host road."""
+def session_of(document: Mapping[str, Any]) -> FiniteSession | FunctionalSession | GymSession:
+    """A session for what a run's settings ask for.
+
+    Finite tasks are trained on their tables, functional worlds are compiled with the update, other
+    worlds and Gymnasium ids are stepped on the host.
+    """
     check_seeds(document["seeds"], document["steps"])
     rest = (
         document["memory"],
@@ -142,9 +146,13 @@ def session_of(document: Mapping[str, Any]) -> FiniteSession | GymSession:
         document["seeds"],
         document["steps"],
     )
-    if document["task"] in gymnasium.registry:
-        return GymSession(document["task"], *rest)
-    return FiniteSession(make_task(document["task"]), *rest)
+    name = document["task"]
+    if name in gymnasium.registry:
+        return GymSession(name, *rest)
+    if split_spec(name)[0] not in WORLDS:
+        return FiniteSession(make_task(name), *rest)
+    task = make_world(name).functional()
+    return GymSession(name, *rest) if task is None else FunctionalSession(name, task, *rest)
 
 
 def _run(run: Run, session: Session, progress: Progress) -> dict[str, Any]:

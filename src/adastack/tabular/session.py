@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -25,6 +24,7 @@ from adastack.tabular.moves import (
     blocks_per_row,
     new_record,
 )
+from adastack.tabular.room import induce_within
 from adastack.tabular.settings import (
     EXPLORATIONS,
     INTRINSICS,
@@ -35,12 +35,11 @@ from adastack.tabular.settings import (
 )
 from adastack.tabular.tables import FIELDS, Tables, tables_of
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.induced import MAX_PAIRS, Induced, TooLargeError, induce
+from adastack.tasks.induced import Induced
 
 RANDOM = "random"
 """The memory that evicts a uniformly random slot, a control."""
 Array = NDArray[Any]
-MAX_BYTES = 2 * 1024**3
 THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
@@ -80,7 +79,9 @@ class Session:
         self.random = memory == RANDOM
         rule = learning_rule(memory)
         self.width = task.n_actions * (1 if self.random else rule.actions(stack_size))
-        self.induced = _induce(task, rule.name, stack_size, self._bytes_per_agent(task, stack_size))
+        self.induced = induce_within(
+            task, rule.name, stack_size, self._bytes_per_agent(task, stack_size)
+        )
         self.tables = _tables(self.induced, algo, settings)
         self.kind, self.how, self._advance = self._kernel()
         self.arrays = self._first_arrays()
@@ -203,28 +204,6 @@ def learning_rule(memory: str) -> Rule:
     if memory not in RULES:
         raise ValueError(f"expected a memory of {[*sorted(RULES), RANDOM]}, actual: {memory!r}")
     return get_rule(memory)
-
-
-def _induce(task: FiniteTask, rule: str, stack_size: int, bytes_per_agent: int) -> Induced:
-    """M_k, unless its tables are larger than `MAX_BYTES` or half of the machine's memory."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    available = min(memory // 2, MAX_BYTES)
-    try:
-        limit = min(MAX_PAIRS, available // bytes_per_agent)
-        return induce(task, rule, stack_size, max_pairs=limit)
-    except TooLargeError:
-        stacks = sum(task.n_observations**filled for filled in range(1, stack_size + 1))
-        raise TooLargeError(
-            f"{task.name} with {rule} memory of {stack_size} slots has more than {limit:,} pairs "
-            f"of state and stack; a table for its {stacks:,} stacks takes "
-            f"{_size(stacks * bytes_per_agent)}: use a smaller k, fewer seeds or a shorter task"
-        ) from None
-
-
-def _size(count: int) -> str:
-    units = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
-    power = min(len(units) - 1, (len(str(count)) - 1) // 3)
-    return f"{count:,} bytes" if power == 0 else f"{count / 1000**power:.3g} {units[power]}"
 
 
 def _tables(induced: Induced, algo: str, settings: Settings) -> Tables:
