@@ -10,6 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from adastack.commands import Output
+from adastack.deep.settings import default_preset
 from adastack.learners import LEARNERS, TABULAR, learner_of
 from adastack.progress import watch
 
@@ -33,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", default="adaptive", help="a memory rule, or random (a control)")
     parser.add_argument("--k", type=_count, default=2, help="slots in the stack (2)")
     parser.add_argument("--algo", default="sarsa", help=f"of {', '.join(LEARNERS)} (sarsa)")
-    parser.add_argument("--preset", default="robust", help="paper or robust (robust)")
+    parser.add_argument(
+        "--preset", help="paper, robust or a world's own (a world's own, otherwise robust)"
+    )
     parser.add_argument("--steps", type=_count, default=1_000_000, help="steps of each seed (1e6)")
     parser.add_argument("--seeds", type=_count, default=1, help="how many seeds (1)")
     parser.add_argument("--seed", type=_count, default=0, help="the first of them (0)")
@@ -53,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Trains, or goes on training, and returns what the policies are worth."""
     learner = learner_of(args.algo)
+    args.preset = args.preset or default_preset(args.task)
     overrides = dict(args.set)
     if args.net is not None:
         if LEARNERS[args.algo] == TABULAR:

@@ -2,144 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from gymnasium.vector import VectorEnv
-from jax import Array
 from numpy.typing import NDArray
 
-from adastack.deep.buffer import StoreOnce
-from adastack.deep.gae import generalised_advantages, monte_carlo_returns
-from adastack.deep.heads import Categorical, Gaussian, Product
-from adastack.deep.initial import initial_params
-from adastack.deep.networks import ActorCritic, act, check_net, read, spec_of
+from adastack.deep.agent import Rollout, StackAgent
+from adastack.deep.buffer import PADDING, StoreOnce
 from adastack.deep.settings import PPOSettings
-from adastack.deep.spaces import columns_of, env_action, head_of, leaves_of, nested
+from adastack.deep.spaces import env_action, leaves_of
 from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
-from adastack.deep.update import Batch, Evaluation, Params, optimiser, rates_at, update
-from adastack.memory import Stack, get_rule
+from adastack.deep.update import Params
+from adastack.memory import Stack
 from adastack.wrappers.metrics import NOTHING, outcome, regrets
 
 Numbers = NDArray[Any]
 
 
-class HostTrainer:
-    """The networks and compiled functions that all seeds of a host run share."""
+class HostTrainer(StackAgent):
+    """An agent for the environments of a vector environment."""
 
     def __init__(self, env: VectorEnv, memory: str, stack_size: int, settings: PPOSettings) -> None:
-        self.settings, self.memory, self.stack_size = settings, memory, stack_size
-        self.observation_space = env.single_observation_space
-        self.action_space = env.single_action_space
-        self.spec = spec_of(self.observation_space)
-        check_net(settings.net, self.spec)
-        self.columns = columns_of(self.spec, self.observation_space)
-        self.n_memory = get_rule(memory).actions(stack_size)
-        self.heads, self.n_actions = self._heads()
-        first = self.heads.heads[0]
-        deviations = first.size if isinstance(first, Gaussian) else 0
-        self.net = ActorCritic(
-            self.spec, settings.net, self.heads.n_outputs - deviations, deviations,
-            settings.critic, settings.shared, settings.hidden,
-        )  # fmt: skip
-        self.act = jax.jit(self._act)
-        self.greedy = jax.jit(self._greedy)
-        self.value = jax.jit(lambda params, leaves: self._net(params, leaves)[1])
-        self.learn = jax.jit(self._learn, donate_argnums=(0, 1))
-
-    def _heads(self) -> tuple[Product, int]:
-        """The heads, and the number of actions if there is one head for all pairs."""
-        head = head_of(self.action_space)
-        if self.settings.action_form == "factored":
-            return Product((head, Categorical((self.n_memory,)))), 0
-        if not isinstance(head, Categorical) or len(head.sizes) > 1:
-            raise TypeError(f"action_form 'flat' expects Discrete, actual: {self.action_space}")
-        return Product((Categorical((head.sizes[0] * self.n_memory,)),)), head.sizes[0]
-
-    def init(self, seed: int) -> tuple[Params, Any]:
-        """Fresh weights and moments."""
-        rows = [np.zeros((1, self.stack_size, *shape), dtype) for shape, dtype, _ in self.columns]
-        params = initial_params(self.net, nested(self.spec, rows), seed, self.settings.optimism)
-        params = jax.tree.map(jnp.asarray, params)
-        return params, optimiser(self.settings).init(params)
-
-    def split(self, joined: Numbers) -> tuple[Numbers, Numbers]:
-        """What `act` gave as the environment's action, one row each, and the memory action."""
-        if self.n_actions:
-            memory, action = np.divmod(joined[:, 0].astype(np.int64), self.n_actions)
-            return action[:, None], memory
-        return joined[:, :-1], joined[:, -1].astype(np.int64)
-
-    def _net(self, params: Params, leaves: list[Array]) -> tuple[Array, Array]:
-        return read(self.net, params, nested(self.spec, leaves))
-
-    def _act(self, params: Params, leaves: list[Array], seed: Array, step: Array) -> Array:
-        outputs = act(self.net, params, nested(self.spec, leaves))
-        key = jax.random.fold_in(jax.random.key(seed), step)
-        return jnp.concatenate(self.heads.sample(outputs, key), axis=1).astype(jnp.float32)
-
-    def _greedy(self, params: Params, leaves: list[Array]) -> Array:
-        outputs = act(self.net, params, nested(self.spec, leaves))
-        return jnp.concatenate(self.heads.mode(outputs), axis=1).astype(jnp.float32)
-
-    def _learn(
-        self, params: Params, moments: Any, columns: list[Array], slots: Array, action: Array,
-        reward: Array, terminated: Array, over: Array, bootstrap: Array, seed: Array,
-        index: Array, progress: Array,
-    ) -> tuple[Params, Any, Array]:  # fmt: skip
-        """One update from one rollout; observations are gathered where they are needed."""
-        s = self.settings
-
-        def evaluate(params: Params, rows: Array, action: Array) -> Evaluation:
-            outputs, value = self._net(params, [column[rows] for column in columns])
-            entropies = self.heads.entropies(outputs)
-            memory = entropies[1] if len(entropies) > 1 else jnp.zeros_like(value)
-            log_prob = self.heads.log_prob(outputs, self._parts(action))
-            return Evaluation(log_prob, entropies[0], memory, value)
-
-        rows = slots[:-1].reshape(-1, slots.shape[-1])
-        actions = action.reshape(len(rows), -1)
-        said = evaluate(params, rows, actions)
-        if s.critic:
-            value = said.value.reshape(reward.shape)
-            last = self._net(params, [column[slots[-1]] for column in columns])[1]
-            next_value = jnp.where(over, bootstrap, jnp.concatenate([value[1:], last[None]]))
-            advantage = generalised_advantages(
-                reward, value, next_value, terminated, over, s.gamma, s.gae_lambda
-            )
-            returns = advantage + value
-        else:
-            advantage = returns = monte_carlo_returns(reward, over, s.gamma)
-        batch = Batch(rows, actions, said.log_prob, advantage.reshape(-1), returns.reshape(-1))
-        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
-        return update(params, moments, batch, key, rates_at(s, progress), evaluate, s)
-
-    def _parts(self, action: Array) -> list[Array]:
-        if self.n_actions:
-            return [action]
-        return [action[:, :-1], action[:, -1:]]
+        spaces = env.single_observation_space, env.single_action_space
+        super().__init__(*spaces, memory, stack_size, settings)
 
 
 class Worker:
     """One seed: its environments, its buffer and its weights."""
 
-    def __init__(self, trainer: HostTrainer, make_env: Callable[[], VectorEnv], seed: int) -> None:
-        self.trainer, self.seed = trainer, seed
-        s = trainer.settings
-        self.env = make_env()
+    def __init__(self, agent: StackAgent, env: VectorEnv, seed: int) -> None:
+        self.agent, self.env, self.seed = agent, env, seed
+        n, k = env.num_envs, agent.stack_size
         self.buffer = StoreOnce(
-            trainer.memory, trainer.stack_size, s.n_envs, s.n_steps,
-            [(shape, dtype) for shape, dtype, _ in trainer.columns],
-            [empty for _, _, empty in trainer.columns],
+            agent.memory, k, n, agent.settings.n_steps,
+            [(shape, dtype) for shape, dtype, _ in agent.columns],
+            [empty for _, _, empty in agent.columns],
         )  # fmt: skip
-        self.params, self.moments = trainer.init(seed)
-        self.labels = Stack("adaptive", trainer.stack_size, s.n_envs, [((), np.int64)])
+        self.use(*agent.init(seed))
+        self.labels = Stack("adaptive", k, n, [((), np.int64)])
         self.cues: Numbers | None = None
-        self.over = np.zeros(s.n_envs, bool)
+        self.there: Numbers | None = None
+        """Whether each environment is where it should be, if it tells."""
+        self.over = np.zeros(n, bool)
         self.clock = 0
+
+    def use(self, params: Params, moments: Any) -> None:
+        """Goes on with other weights."""
+        self.params, self.moments = params, moments
+        for column, empty in zip(self.buffer.columns, self.agent.padding(params), strict=True):
+            column[PADDING] = empty
 
     def restart(self, update: int) -> None:
         """Begins new episodes everywhere, with a seed that depends on the update alone."""
@@ -150,7 +62,7 @@ class Worker:
 
     def advance(self, update: int, total: int) -> tuple[Numbers, Numbers, Numbers, float]:
         """A rollout and an update; returns rewards, flags, evicted slots and the loss."""
-        t, s = self.trainer, self.trainer.settings
+        t, s = self.agent, self.agent.settings
         shape = (s.n_steps, s.n_envs)
         reward, bootstrap = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         terminated, over = np.zeros(shape, bool), np.zeros(shape, bool)
@@ -163,16 +75,20 @@ class Worker:
             actions.append(joined)
             reward[i], terminated[i], bootstrap[i], flags[i], evicted[i] = self.step(joined)
             over[i] = self.over
-        self.params, self.moments, loss = t.learn(
-            self.params, self.moments, self.buffer.columns, self.buffer.slots,
-            np.stack(actions), reward, terminated, over, bootstrap,
+        rollout = Rollout(
+            self.buffer.columns, self.buffer.slots, np.stack(actions), reward, terminated, over,
+            bootstrap,
+        )  # fmt: skip
+        params, moments, loss = t.learn(
+            self.params, self.moments, rollout,
             np.int32(self.seed), np.int32(update), np.float32(update / total),
         )  # fmt: skip
+        self.use(params, moments)
         return reward, flags, evicted, float(loss)
 
     def step(self, joined: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
         """One step everywhere: rewards, terminations, values cut off, flags, evicted slots."""
-        t = self.trainer
+        t = self.agent
         action, memory = t.split(joined)
         observation, reward, terminated, truncated, infos = self.env.step(
             env_action(t.action_space, action)
@@ -186,8 +102,8 @@ class Worker:
         return reward, terminated, bootstrap, self._flags(slots, infos), slots
 
     def _leaves(self, observation: Any) -> list[Numbers]:
-        space = self.trainer.observation_space
-        leaves = leaves_of(self.trainer.spec, space, observation)
+        space = self.agent.observation_space
+        leaves = leaves_of(self.agent.spec, space, observation)
         for leaf in leaves:
             if leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
                 env = int(np.argwhere(~np.isfinite(leaf))[0][0])
@@ -207,7 +123,7 @@ class Worker:
 
     def _bootstrap(self, infos: dict[str, Any], cut: Numbers, memory: Numbers) -> Numbers:
         """The value of what a time limit cut off."""
-        t, values = self.trainer, np.zeros(len(cut), np.float32)
+        t, values = self.agent, np.zeros(len(cut), np.float32)
         for env in np.flatnonzero(cut):
             last = leaves_of(t.spec, t.observation_space, infos["final_obs"][env])
             stack = self.buffer.last_stack(memory, int(env), last)
@@ -227,6 +143,7 @@ class Worker:
     def _flags(self, slots: Numbers, infos: dict[str, Any]) -> Numbers:
         over = self.over
         final = infos.get("final_info", {})
+        self.there = infos.get("is_success")
         ended, success = outcome({**infos, **_merged(infos, final, over)}, over)
         flags = np.where(ended, OVER, 0) | np.where(ended & success, SUCCESS, 0)
         if self.cues is not None:

@@ -16,6 +16,10 @@ from gymnasium import spaces
 from jax import Array
 
 LARGE_IMAGE = 36
+MOST_CODES = 32
+"""Whole numbers of a box that can take no more values than this are symbols, not amounts."""
+MOST_INPUTS = 4096
+"""Symbols are one-hot inputs while there are no more of these."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,8 @@ class Leaf:
     kind: str
     """onehot, box or image."""
     shape: tuple[int, ...]
-    """onehot: the number of options of each entry; otherwise the array's shape."""
+    """onehot: the number of options of each entry, of which an entry may also be none; otherwise
+    the array's shape."""
     scale: float = 1.0
     """What box and image entries are multiplied with."""
 
@@ -46,6 +51,8 @@ def spec_of(space: spaces.Space[Any], *, empty: bool = True) -> Spec:
         return Leaf("onehot", tuple(int(n) + empty for n in space.nvec.ravel()))
     if isinstance(space, spaces.MultiBinary):
         return Leaf("box", tuple(space.shape))
+    if isinstance(space, spaces.Box) and (sizes := _codes(space)):
+        return Leaf("onehot", sizes)
     if isinstance(space, spaces.Box):
         whole = np.issubdtype(space.dtype, np.integer)
         scale = 1.0 / float(space.high.max()) if whole and space.high.max() > 0 else 1.0
@@ -60,11 +67,25 @@ def spec_of(space: spaces.Space[Any], *, empty: bool = True) -> Spec:
     )
 
 
+def _codes(space: spaces.Box) -> tuple[int, ...]:
+    """How many values each entry of a box of symbols can take; none for other boxes."""
+    if not np.issubdtype(space.dtype, np.integer):
+        return ()
+    sizes = (space.high.astype(np.int64) - space.low + 1).ravel()
+    few = len(sizes) and sizes.max() <= MOST_CODES and sizes.sum() <= MOST_INPUTS
+    return tuple(int(size) for size in sizes) if few else ()
+
+
+def leaves_in(spec: Spec) -> list[Leaf]:
+    """The leaves of a spec, in order."""
+    if isinstance(spec, Leaf):
+        return [spec]
+    return [leaf for _, part in spec for leaf in leaves_in(part)]
+
+
 def has_image(spec: Spec) -> bool:
     """Whether some part of the observation is an image."""
-    if isinstance(spec, Leaf):
-        return spec.kind == "image"
-    return any(has_image(part) for _, part in spec)
+    return any(leaf.kind == "image" for leaf in leaves_in(spec))
 
 
 class SlotEncoder(nn.Module):
@@ -83,9 +104,7 @@ class SlotEncoder(nn.Module):
         if not isinstance(spec, Leaf):
             return jnp.concatenate([self._encode(part, slots[name]) for name, part in spec], -1)
         if spec.kind == "onehot":
-            entries = slots.reshape(*slots.shape[:2], -1)
-            rows = [jax.nn.one_hot(entries[..., i], n) for i, n in enumerate(spec.shape)]
-            return jnp.concatenate(rows, -1)
+            return one_hot(slots.reshape(*slots.shape[:2], -1), spec.shape)
         scaled = slots.astype(jnp.float32) * spec.scale
         if spec.kind == "image" and self.convolve:
             return self._convolve(scaled)
@@ -101,6 +120,16 @@ class SlotEncoder(nn.Module):
             x = nn.relu(nn.Conv(features, (size, size), stride, padding="VALID")(x))
         x = nn.relu(nn.Dense(self.hidden)(x.reshape(len(x), -1)))
         return x.reshape(*images.shape[:2], -1)
+
+
+def one_hot(entries: Array, sizes: tuple[int, ...]) -> Array:
+    """(..., entries) -> (..., sum of sizes): entries of one size are encoded together."""
+    by_size = {size: np.flatnonzero(np.equal(sizes, size)) for size in dict.fromkeys(sizes)}
+    rows = [
+        jax.nn.one_hot(entries if len(by_size) == 1 else entries[..., where], size)
+        for size, where in by_size.items()
+    ]
+    return jnp.concatenate([row.reshape(*row.shape[:-2], -1) for row in rows], -1)
 
 
 class MlpBody(nn.Module):

@@ -61,6 +61,8 @@ class PPOSettings:
     """What the critic says everywhere at first; more than can be had rewards the unknown."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
+    normalize_observation: bool = False
+    """Show real-valued observations in units of their deviation from the mean, as seen so far."""
     normalize_advantage: bool = True
     """Standardise the advantages of each minibatch."""
     adam_eps: float = 1e-5
@@ -98,6 +100,16 @@ class PPOSettings:
         return self.steps_per_update // self.batch_size
 
 
+_CARTPOLE = PPOSettings(
+    n_envs=8,
+    n_steps=128,
+    batch_size=128,
+    n_epochs=10,
+    learning_rate=3e-4,
+    learning_rate_end=3e-5,
+    normalize_observation=True,
+)
+
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": PPOSettings(
@@ -114,7 +126,54 @@ PRESETS: dict[str, PPOSettings] = {
         normalize_advantage=False,
         optimism=1.0,
     ),
+    "cube": PPOSettings(
+        n_envs=64,
+        n_steps=100,
+        batch_size=1600,
+        n_epochs=4,
+        learning_rate=1e-3,
+        learning_rate_end=1e-4,
+        entropy=0.01,
+        memory_entropy=0.01,
+    ),
+    "minigrid-memory": PPOSettings(
+        n_envs=64,
+        n_steps=128,
+        batch_size=2048,
+        n_epochs=4,
+        learning_rate=5e-4,
+        learning_rate_end=5e-5,
+        gamma=0.995,
+        entropy=0.01,
+        memory_entropy=0.02,
+        entropy_until=0.9,
+        anneal_entropy=True,
+    ),
+    "fetch-reach": PPOSettings(
+        n_envs=16,
+        n_steps=128,
+        batch_size=256,
+        n_epochs=10,
+        learning_rate=3e-4,
+        learning_rate_end=3e-5,
+        gamma=0.95,
+        normalize_observation=True,
+    ),
+    "velocity-only-cartpole": _CARTPOLE,
+    "position-only-cartpole": _CARTPOLE,
 }
+"""Settings by name: two for all mazes, and one for each world, its own unless told otherwise."""
+
+
+def default_preset(task: str) -> str:
+    """The preset of a task for which none was asked: its own if it has one.
+
+    Example:
+        >>> default_preset("cube:depth=2"), default_preset("passive-tmaze:length=16")
+        ('cube', 'robust')
+    """
+    name = task.partition(":")[0]
+    return name if name in PRESETS else "robust"
 
 
 def settings_for(preset: str, algo: str, overrides: Mapping[str, Any]) -> PPOSettings:

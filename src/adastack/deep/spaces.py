@@ -21,10 +21,19 @@ def columns_of(spec: Spec, space: spaces.Space[Any]) -> list[tuple[tuple[int, ..
         return [column for (_, leaf), part in parts for column in columns_of(leaf, part)]
     shape, dtype = tuple(space.shape or ()), space.dtype
     empty: Any = 0
-    if spec.kind == "onehot":
+    if spec.kind == "onehot" and isinstance(space, spaces.Box):
+        empty = np.array(spec.shape, dtype).reshape(shape)  # One too many: a row of zeros.
+    elif spec.kind == "onehot":
         dtype = np.dtype(np.int32)
         empty = np.array(spec.shape).reshape(shape) - 1
     return [(shape, dtype, empty)]
+
+
+def offset_of(spec: Leaf, space: Any) -> Any:
+    """What an encoded observation is counted from."""
+    if spec.kind != "onehot":
+        return 0
+    return space.low if isinstance(space, spaces.Box) else space.start
 
 
 def leaves_of(spec: Spec, space: spaces.Space[Any], observation: Any) -> list[Array]:
@@ -35,11 +44,9 @@ def leaves_of(spec: Spec, space: spaces.Space[Any], observation: Any) -> list[Ar
             values = [observation[name] for name, _ in spec]
         parts = zip(spec, _parts(space), values, strict=True)
         return [leaf for (_, sub), part, value in parts for leaf in leaves_of(sub, part, value)]
-    if isinstance(space, spaces.Discrete):
-        return [np.asarray(observation) - space.start]
-    if isinstance(space, spaces.MultiDiscrete):
-        return [np.asarray(observation) - space.start]
-    return [np.asarray(observation)]
+    if spec.kind != "onehot":
+        return [np.asarray(observation)]
+    return [np.asarray(observation) - offset_of(spec, space)]
 
 
 def nested(spec: Spec, leaves: list[Any]) -> Any:

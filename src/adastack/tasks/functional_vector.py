@@ -36,15 +36,16 @@ from adastack.tasks.functional import (
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _reset_all(task: FunctionalTask, num_envs: int, key: Array) -> tuple[Array, Reset]:
+def reset_all(task: FunctionalTask, num_envs: int, key: Array) -> tuple[Array, Reset]:
+    """New episodes everywhere, and the generator that goes on."""
     key, now = jax.random.split(key)
     return key, jax.vmap(partial(reset_with_signals, task))(jax.random.split(now, num_envs))
 
 
 @partial(jax.jit, static_argnums=0)
-def _reset_some(task: FunctionalTask, key: Array, mask: Array, kept: Reset) -> tuple[Array, Reset]:
+def reset_some(task: FunctionalTask, key: Array, mask: Array, kept: Reset) -> tuple[Array, Reset]:
     """New episodes where the mask is True, what was there elsewhere."""
-    key, begun = _reset_all(task, len(mask), key)
+    key, begun = reset_all(task, len(mask), key)
 
     def chosen(new: Array, old: Array) -> Array:
         return jnp.where(mask.reshape(-1, *[1] * (new.ndim - 1)), new, old)
@@ -53,7 +54,8 @@ def _reset_some(task: FunctionalTask, key: Array, mask: Array, kept: Reset) -> t
 
 
 @partial(jax.jit, static_argnums=0)
-def _step_all(task: FunctionalTask, key: Array, state: State, actions: Array) -> tuple[Array, Step]:
+def step_all(task: FunctionalTask, key: Array, state: State, actions: Array) -> tuple[Array, Step]:
+    """One action for every agent."""
     key, now = jax.random.split(key)
     keys = jax.random.split(now, len(actions))
     return key, jax.vmap(task.step)(keys, state, actions)
@@ -120,9 +122,9 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
             first = self.np_random.integers(2**32, dtype=np.uint32)
             self._key = jax.random.key(first)
         if self._now is None or mask.all():
-            self._key, self._now = _reset_all(self.task, self.num_envs, self._key)
+            self._key, self._now = reset_all(self.task, self.num_envs, self._key)
         else:
-            self._key, self._now = _reset_some(self.task, self._key, mask, self._now)
+            self._key, self._now = reset_some(self.task, self._key, mask, self._now)
         self._over = self._over & ~mask
         infos = self._infos()
         return self._observations(), infos if mask.all() else masked(infos, mask)
@@ -138,7 +140,7 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
         """
         index = checked_actions(actions, self.num_envs, self._n_actions)
         self._check_begun()
-        self._key, step = _step_all(self.task, self._key, self.state, index.astype(np.int32))
+        self._key, step = step_all(self.task, self._key, self.state, index.astype(np.int32))
         self._now = Reset(step.state, step.observation, step.extras)
         reward = np.array(step.reward, np.float64)
         terminated, truncated = np.array(step.terminated), np.array(step.truncated)
@@ -174,7 +176,7 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
             )
 
     def _restart(self, mask: Bools) -> None:
-        self._key, self._now = _reset_some(self.task, self._key, mask, self._now)
+        self._key, self._now = reset_some(self.task, self._key, mask, self._now)
 
     def _reset_in_step(self) -> tuple[NDArray[Any], dict[str, Any]]:
         """Begins new episodes and keeps what was seen last in ``final_*``."""

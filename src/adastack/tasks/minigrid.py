@@ -22,8 +22,8 @@ VIEWS = ("symbolic", "rgb")
 TILE = 8
 """Pixels of a cell in the ``rgb`` view."""
 
-HIGHEST_CODE = 10
-"""The largest number that a symbolic view can hold; a learner may scale by it."""
+HIGHEST_CODES = (10, 5, 2)
+"""The largest kind, colour and state that a cell of a symbolic view can have."""
 
 SLOT_TILE = 12
 """Pixels of a cell in the picture of a slot."""
@@ -153,7 +153,8 @@ class MiniGridMemoryEnv(gymnasium.Env[Any, Any]):
 def view_space(view: str) -> gymnasium.spaces.Box:
     """The space of a view."""
     if view == "symbolic":
-        return gymnasium.spaces.Box(0, HIGHEST_CODE, (VIEW, VIEW, 3), np.uint8)
+        highest = np.broadcast_to(np.array(HIGHEST_CODES, np.uint8), (VIEW, VIEW, 3))
+        return gymnasium.spaces.Box(np.zeros_like(highest), highest.copy(), dtype=np.uint8)
     return gymnasium.spaces.Box(0, 255, (VIEW * TILE, VIEW * TILE, 3), np.uint8)
 
 

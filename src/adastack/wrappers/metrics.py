@@ -63,7 +63,7 @@ def regrets(
     needed = (cues[:, :, None] == cues[:, None, :]).sum(axis=2)
     held = (labels[:, :-1, None] == cues[:, None, :]).sum(axis=1)
     seen = labels[:, -1:] == cues
-    given_up = np.take_along_axis(labels, slots[:, None], axis=1) == cues
+    given_up = labels[np.arange(len(labels)), slots][:, None] == cues
     kept = held + seen - given_up
     real = cues >= 0
     lacking = real & (held < needed)

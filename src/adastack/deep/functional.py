@@ -1,0 +1,225 @@
+"""Rollouts of functional tasks, compiled together with the update that learns from them.
+
+Step for step the rollout of `adastack.deep.host` over a `FunctionalTaskVectorEnv`, with the same
+draws; what is left of it for the host is to count.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.utils import seeding
+from jax import Array
+
+from adastack.deep.agent import Rollout, StackAgent
+from adastack.deep.buffer import PADDING
+from adastack.deep.networks import Leaf
+from adastack.deep.settings import PPOSettings
+from adastack.deep.spaces import offset_of
+from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
+from adastack.deep.update import Params
+from adastack.memory import get_rule
+from adastack.tasks.functional import FunctionalTask, Reset, State
+from adastack.tasks.functional_vector import reset_all, reset_some, step_all
+from adastack.wrappers.metrics import NOTHING, regrets
+
+
+class Stacks(NamedTuple):
+    """The memories of the environments, (environments, k, ...)."""
+
+    shown: Array
+    """The observation in each slot."""
+    rows: Array
+    """Where it is stored; `PADDING` for an empty slot."""
+    labels: Array
+    """Its label, for the metrics."""
+
+
+class Place(NamedTuple):
+    """Where the environments of one seed stand."""
+
+    key: Array
+    """The environments' generator, as numbers."""
+    state: State
+    stacks: Stacks
+    cue: Array
+    """(environments, cues): what must be remembered now; no cues if the task has none."""
+
+
+class Learner(NamedTuple):
+    """All that a seed carries from one update to the next."""
+
+    params: Params
+    moments: Any
+    place: Place
+
+
+class Log(NamedTuple):
+    """What the metrics are made from, per step."""
+
+    reward: Array
+    flags: Array
+    evicted: Array
+
+
+class FunctionalTrainer(StackAgent):
+    """PPO or GRPO on a functional task with a memory; pure functions of a `Learner`."""
+
+    def __init__(
+        self, task: FunctionalTask, memory: str, stack_size: int, settings: PPOSettings
+    ) -> None:
+        super().__init__(task.observation_space, task.action_space, memory, stack_size, settings)
+        if not isinstance(self.spec, Leaf):
+            raise TypeError(f"expected one array as observation, actual: {task.observation_space}")
+        self.task = task
+        self._offset = offset_of(self.spec, task.observation_space)
+        self._slot_of = jnp.asarray(get_rule(memory).table(stack_size), jnp.int32)
+        order = np.arange(stack_size)
+        # Where the slots come from when each one goes; the last is overwritten.
+        self._kept = jnp.asarray([np.append(np.delete(order, slot), 0) for slot in order])
+        self._begin = jax.jit(self._begun)
+        self.advance = jax.jit(self._advanced, donate_argnums=0)
+
+    def start(self, seed: int) -> Learner:
+        """Fresh weights and environments."""
+        params, moments = self.init(seed)
+        of_env = int(np.random.default_rng([seed, 2, 0]).integers(2**31))
+        first = seeding.np_random(of_env)[0].integers(2**32, dtype=np.uint32)
+        return Learner(params, moments, self._begin(params, first))
+
+    def _begun(self, params: Params, first: Array) -> Place:
+        n = self.settings.n_envs
+        key, now = reset_all(self.task, n, jax.random.key(first))
+        rows = jnp.arange(1, 1 + n * self.stack_size, self.stack_size, dtype=jnp.int32)
+        stacks = self._first(params, self._leaf(now.observation), rows, _shown(now, n))
+        return Place(jax.random.key_data(key), now.state, stacks, _cue(now, n))
+
+    def _advanced(
+        self, learner: Learner, seed: Array, index: Array, progress: Array
+    ) -> tuple[Learner, Log, Array]:
+        """A rollout and an update; also what the metrics need and the loss."""
+        place, rollout, log = self.rollout(learner.params, learner.place, seed, index)
+        params, moments, loss = self.learned(
+            learner.params, learner.moments, rollout, seed, index, progress
+        )
+        return Learner(params, moments, place), log, loss
+
+    def rollout(
+        self, params: Params, place: Place, seed: Array, index: Array
+    ) -> tuple[Place, Rollout, Log]:
+        """So many steps of all environments, with one set of weights."""
+        s = self.settings
+        place = place._replace(stacks=self._moved_to_the_head(params, place.stacks))
+        held = place.stacks.shown
+        head = 1 + s.n_envs * self.stack_size
+
+        def step(place: Place, t: Array) -> tuple[Place, tuple[Any, ...]]:
+            rows = head + t * s.n_envs + jnp.arange(s.n_envs, dtype=jnp.int32)
+            return self._step(params, place, rows, seed, index * s.n_steps + t)
+
+        place, steps = jax.lax.scan(step, place, jnp.arange(s.n_steps, dtype=jnp.int32))
+        seen, slots, *happened, log = steps
+        empty = jnp.broadcast_to(self.padding(params)[0], held.shape[2:]).astype(held.dtype)
+        parts = [empty[None], held.reshape(-1, *held.shape[2:]), seen.reshape(-1, *held.shape[2:])]
+        slots = jnp.concatenate([slots, place.stacks.rows[None]])
+        return place, Rollout([jnp.concatenate(parts)], slots, *happened), log
+
+    def _step(
+        self, params: Params, place: Place, rows: Array, seed: Array, clock: Array
+    ) -> tuple[Place, tuple[Any, ...]]:
+        stacks, n = place.stacks, len(rows)
+        joined = self.sample(params, [stacks.shown], seed, clock)
+        action, memory = self.split(joined)
+        evicted = self._slot_of[memory, (stacks.rows != PADDING).sum(axis=1)]
+        key = jax.random.wrap_key_data(place.key)
+        key, after = step_all(self.task, key, place.state, action[:, 0].astype(jnp.int32))
+        over = after.terminated | after.truncated
+        now = Reset(after.state, after.observation, after.extras)
+        flags = self._flags(place, evicted, now, over)
+        last = self._pushed(stacks, evicted, self._leaf(now.observation), rows, _shown(now, n))
+        cut = after.truncated & ~after.terminated
+        bootstrap = self._cut_off(params, last.shown, cut)
+        key, now = jax.lax.cond(
+            over.any(), lambda: reset_some(self.task, key, over, now), lambda: (key, now)
+        )
+        seen = self._leaf(now.observation)
+        fresh = self._first(params, seen, rows, _shown(now, n))
+        following = jax.tree.map(lambda new, old: _where(over, new, old), fresh, last)
+        reward = after.reward.astype(jnp.float32)
+        log = Log(reward, flags, evicted.astype(jnp.uint16))
+        happened = (joined, reward, after.terminated, over, bootstrap)
+        place = Place(jax.random.key_data(key), now.state, following, _cue(now, n))
+        return place, (seen, stacks.rows, *happened, log)
+
+    def _leaf(self, observation: Array) -> Array:
+        leaf: Array = (observation - self._offset).astype(self.columns[0][1])
+        return leaf
+
+    def _cut_off(self, params: Params, stacks: Array, cut: Array) -> Array:
+        """The value of what a time limit cut off."""
+        none = jnp.zeros(len(cut), jnp.float32)
+        if not self.settings.critic:
+            return none
+        values: Array = jax.lax.cond(
+            cut.any(), lambda: jnp.where(cut, self.value_of(params, [stacks]), 0.0), lambda: none
+        )
+        return values
+
+    def _flags(self, place: Place, evicted: Array, after: Reset, over: Array) -> Array:
+        ended = over | after.extras["attempt_over"]
+        flags = jnp.where(ended, OVER, 0) | jnp.where(ended & after.extras["success"], SUCCESS, 0)
+        if place.cue.shape[1]:
+            arrays: tuple[Any, ...] = (place.stacks.labels, evicted, place.cue, ended)
+            found = regrets(*arrays)
+            flags |= jnp.where(found.memory, MEMORY_REGRET, 0)
+            flags |= jnp.where(found.active, ACTIVE_REGRET, 0)
+            flags |= jnp.where(found.passive, PASSIVE_REGRET, 0)
+        return flags.astype(jnp.uint8)
+
+    # Stacks.
+
+    def _first(self, params: Params, seen: Array, rows: Array, labels: Array) -> Stacks:
+        """Stacks that hold one observation each."""
+        shape = (len(rows), self.stack_size)
+        empty = jnp.asarray(self.padding(params)[0], seen.dtype)
+        shown = jnp.broadcast_to(empty, (*shape, *seen.shape[1:]))
+        return Stacks(
+            shown.at[:, -1].set(seen),
+            jnp.full(shape, PADDING, jnp.int32).at[:, -1].set(rows),
+            jnp.full(shape, NOTHING, jnp.int32).at[:, -1].set(labels),
+        )
+
+    def _pushed(
+        self, stacks: Stacks, evicted: Array, seen: Array, rows: Array, labels: Array
+    ) -> Stacks:
+        def push(column: Array, new: Array) -> Array:
+            kept = self._kept[evicted].reshape(*column.shape[:2], *[1] * (column.ndim - 2))
+            return jnp.take_along_axis(column, kept, axis=1).at[:, -1].set(new)
+
+        return Stacks(*map(push, stacks, (seen, rows, labels)))
+
+    def _moved_to_the_head(self, params: Params, stacks: Stacks) -> Stacks:
+        """The stacks at the beginning of a rollout: what they hold stands in its first rows."""
+        filled = stacks.rows != PADDING
+        rows = jnp.arange(1, 1 + filled.size, dtype=jnp.int32).reshape(filled.shape)
+        empty = jnp.asarray(self.padding(params)[0], stacks.shown.dtype)
+        shown = jnp.where(filled.reshape(*filled.shape, *[1] * (stacks.shown.ndim - 2)),
+                          stacks.shown, empty)  # fmt: skip
+        return Stacks(shown, jnp.where(filled, rows, PADDING), stacks.labels)
+
+
+def _where(mask: Array, new: Array, old: Array) -> Array:
+    return jnp.where(mask.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+
+def _shown(now: Reset, n: int) -> Array:
+    """What the observations show; nothing, if the task does not say."""
+    return now.extras.get("shown", jnp.full(n, NOTHING)).astype(jnp.int32)
+
+
+def _cue(now: Reset, n: int) -> Array:
+    cue = now.extras.get("cue")
+    return jnp.zeros((n, 0), jnp.int32) if cue is None else cue.reshape(n, -1).astype(jnp.int32)

@@ -1,0 +1,144 @@
+"""The compiled road over functional tasks: the host's rollout, step for step."""
+
+import jax
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from adastack.deep.buffer import PADDING
+from adastack.deep.functional import FunctionalTrainer
+from adastack.deep.functional_run import FunctionalSession
+from adastack.deep.host import Worker
+from adastack.deep.settings import PPOSettings
+from adastack.tasks.cartpole_twin import MaskedCartPole
+from adastack.tasks.cube import Cube
+from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
+from adastack.tasks.minigrid_twin import MiniGridMemory
+from adastack.wrappers import vector
+
+ENVS, STEPS, UPDATES = 5, 24, 3
+TINY = PPOSettings(
+    hidden=8, n_envs=ENVS, n_steps=STEPS, batch_size=60, n_epochs=2, learning_rate=1e-2
+)
+CUBE = Cube(depth=1, time_limit=9)
+"""Episodes end by solving and by running out of time, many in each rollout."""
+SHORT_POLE = MaskedCartPole("position", time_limit=11)
+
+
+def envs_of(task):
+    return FunctionalTaskVectorEnv(task, ENVS, AutoresetMode.SAME_STEP)
+
+
+@pytest.mark.parametrize(
+    ("task", "memory", "k", "form"),
+    [
+        (CUBE, "adaptive", 3, "factored"),
+        (CUBE, "frame", 2, "factored"),
+        (CUBE, "push_skip", 3, "flat"),
+        (MiniGridMemory(7), "adaptive", 2, "factored"),
+        (SHORT_POLE, "adaptive", 2, "factored"),
+    ],
+    ids=["cube-adaptive", "cube-frame", "cube-push_skip-flat", "minigrid", "cartpole"],
+)
+def test_both_roads_make_the_same_rollouts_and_updates(task, memory, k, form):
+    settings = PPOSettings(
+        **{**TINY.__dict__, "action_form": form, "normalize_observation": task is SHORT_POLE}
+    )
+    trainer = FunctionalTrainer(task, memory, k, settings)
+    worker, learner = Worker(trainer, envs_of(task), seed=4), trainer.start(4)
+    worker.restart(0)
+    rollout_of = jax.jit(trainer.rollout)
+    ended = []
+    for update in range(UPDATES):
+        _, rollout, _ = rollout_of(learner.params, learner.place, 4, update)
+        learner, log, loss = trainer.advance(learner, 4, update, np.float32(update / UPDATES))
+        reward, flags, evicted, their_loss = worker.advance(update, UPDATES)
+        np.testing.assert_array_equal(rollout.slots, worker.buffer.slots)
+        ours, theirs = rollout.columns[0][1:], worker.buffer.columns[0][1:]
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(log.flags, flags)
+        np.testing.assert_array_equal(log.evicted, evicted)
+        np.testing.assert_allclose(log.reward, reward, rtol=1e-6)
+        np.testing.assert_allclose(loss, their_loss, rtol=1e-3, atol=1e-5)
+        ended.append((np.asarray(rollout.terminated), np.asarray(rollout.over)))
+        cut = np.asarray(rollout.over & ~rollout.terminated)
+        assert (np.asarray(rollout.bootstrap)[cut] != 0).all()
+        assert (np.asarray(rollout.bootstrap)[~cut] == 0).all()
+    for ours, theirs in zip(
+        jax.tree.leaves(learner.params), jax.tree.leaves(worker.params), strict=True
+    ):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
+    if task is CUBE:
+        terminated, over = np.stack(ended)[:, 0], np.stack(ended)[:, 1]
+        assert terminated.any()
+        assert (over & ~terminated).any()
+
+
+def test_the_stacks_are_those_of_the_wrapper():
+    trainer = FunctionalTrainer(CUBE, "adaptive", 3, TINY)
+    learner = trainer.start(2)
+    _, rollout, _ = trainer.rollout(learner.params, learner.place, 2, 0)
+    stacks = np.asarray(rollout.columns[0])[np.asarray(rollout.slots)]
+    env = vector.AdaptiveStack(envs_of(CUBE), 3, padding_type="empty")
+    seed = int(np.random.default_rng([2, 2, 0]).integers(2**31))
+    observation, _ = env.reset(seed=seed)
+    filled = np.asarray(rollout.slots) != PADDING
+    np.testing.assert_array_equal(observation[filled[0]], stacks[0][filled[0]])
+    for t, action in enumerate(np.asarray(rollout.action, np.int64)):
+        observation, reward, terminated, truncated, _ = env.step(action)
+        now = filled[t + 1]
+        np.testing.assert_array_equal(env.slot_ages >= 0, now)
+        np.testing.assert_array_equal(observation[now], stacks[t + 1][now])
+        np.testing.assert_array_equal(reward, rollout.reward[t])
+        np.testing.assert_array_equal(terminated, rollout.terminated[t])
+        np.testing.assert_array_equal(terminated | truncated, rollout.over[t])
+
+
+def session(seeds, updates=4):
+    steps = updates * TINY.steps_per_update
+    settings = PPOSettings(**{**TINY.__dict__, "normalize_observation": True})
+    name = "position-only-cartpole:time_limit=11"
+    return FunctionalSession(name, SHORT_POLE, "adaptive", 2, settings, seeds, steps)
+
+
+def run(session, updates):
+    for _ in range(updates):
+        session.advance()
+
+
+def assert_same(ours, theirs):
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+def test_a_run_goes_on_where_it_stopped():
+    whole, first, second = session([0, 1]), session([0, 1]), session([0, 1])
+    whole.start()
+    run(whole, 4)
+    first.start()
+    run(first, 1)
+    second.restore(*first.checkpoint())
+    run(second, 3)
+    assert_same(whole.checkpoint()[0], second.checkpoint()[0])
+    assert whole.results(6, True, 0) == second.results(6, True, 0)
+
+
+def test_a_seed_is_the_same_alone_and_in_company():
+    alone, together = session([7]), session([3, 7])
+    for one in (alone, together):
+        one.start()
+        run(one, 2)
+    name = "seed7.params['params']['policy']['kernel']"
+    mine = alone.checkpoint()[0][name]
+    np.testing.assert_array_equal(mine, together.checkpoint()[0][name])
+    assert (mine != together.checkpoint()[0][name.replace("7", "3")]).any()
+
+
+def test_playing_leaves_the_learner_as_it_is():
+    one = session([0])
+    one.start()
+    run(one, 1)
+    before = one.checkpoint()[0]
+    assert one.results(3, False, 1)[0][0]["attempts"] == 3
+    assert_same(before, one.checkpoint()[0])

@@ -1,0 +1,60 @@
+"""Running statistics of observations."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from adastack.deep.agent import StackAgent
+from adastack.deep.gym_run import GymSession
+from adastack.deep.normalise import LIMIT, normalised, nothing_seen, seen_with
+from adastack.deep.settings import PPOSettings
+
+SETTINGS = PPOSettings(
+    hidden=8, n_envs=3, n_steps=20, batch_size=30, n_epochs=1, normalize_observation=True
+)
+
+
+def test_statistics_in_parts_are_those_of_the_whole():
+    rows = np.random.default_rng(0).normal([5, -3, 0], [0.1, 20, 1], (300, 3)).astype(np.float32)
+    seen = nothing_seen((3,))
+    np.testing.assert_allclose(normalised(seen, rows / 30), rows / 30, rtol=1e-5)
+    for part in np.split(rows, [10, 11, 200]):
+        seen = seen_with(seen, jnp.asarray(part))
+    np.testing.assert_allclose(seen.mean, rows.mean(0), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(seen.variance, rows.var(0), rtol=1e-3)
+    units = np.asarray(normalised(seen, rows))
+    np.testing.assert_allclose(units.mean(0), 0, atol=1e-3)
+    np.testing.assert_allclose(units.std(0), 1, atol=1e-3)
+
+
+def test_extremes_are_cut_and_constants_are_not_blown_up():
+    seen = seen_with(nothing_seen(()), jnp.full(10, 3.0))
+    np.testing.assert_allclose(normalised(seen, jnp.array([3.0, 3.00001])), [0, 0.01], rtol=0.05)
+    assert normalised(seen, jnp.array(1e9)) == LIMIT
+
+
+def test_a_run_sees_every_observation_once_and_freezes_them_to_play():
+    session = GymSession("CartPole-v1", "adaptive", 2, SETTINGS, [0], 120)
+    worker, rows = session.workers[0], []
+    for _ in range(2):
+        session.advance()
+        rows.append(worker.buffer.columns[0][worker.buffer.head :].copy())
+    seen = worker.params["seen"]["0"]
+    assert seen.number == 120
+    np.testing.assert_allclose(seen.mean, np.concatenate(rows).mean(0), rtol=1e-3, atol=1e-5)
+    session.results(5, True, 0)
+    assert worker.params["seen"]["0"].number == 120
+    arrays, meta = session.checkpoint()
+    other = GymSession("CartPole-v1", "adaptive", 2, SETTINGS, [0], 120)
+    other.restore(arrays, meta)
+    np.testing.assert_array_equal(other.workers[0].params["seen"]["0"].mean, seen.mean)
+
+
+def test_an_empty_slot_is_zero_once_normalised():
+    session = GymSession("CartPole-v1", "adaptive", 3, SETTINGS, [0], 60)
+    session.advance()
+    worker = session.workers[0]
+    worker.restart(5)
+    agent: StackAgent = session.trainer
+    shown = agent._normalised(worker.params, [jnp.asarray(worker.buffer.current()[0])])[0]
+    np.testing.assert_array_equal(shown[:, :-1], 0)
+    assert (shown[:, -1] != 0).any()
