@@ -115,14 +115,25 @@ class Store:
         if not folder.exists():
             return "missing"
         try:
-            document = read_manifest(folder, job)
-            if document is not None:
-                check_files(folder, document)
+            if self._complete(job):
+                return "finished"
         except DamagedFileError:
             return "damaged"
-        if document is not None and not lacks(document, job):
-            return "finished"
         return "failed" if (folder / FAILURE).exists() else "resumable"
+
+    def is_finished(self, job: Job) -> bool:
+        """Whether all that is asked for is there and whole."""
+        try:
+            return self._complete(job)
+        except DamagedFileError:
+            return False
+
+    def _complete(self, job: Job) -> bool:
+        document = read_manifest(self.folder(job), job)
+        if document is None:
+            return False
+        check_files(self.folder(job), document)
+        return not lacks(document, job)
 
     def is_held(self, job: Job) -> bool:
         """Whether some process computes the job now."""

@@ -27,6 +27,7 @@ from adastack.lab.manifest import (
     read_manifest,
     write_manifest,
 )
+from adastack.lab.reporter import seconds_before
 from adastack.learners import learner_of
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, versions
@@ -76,7 +77,7 @@ def perform(job: Job, folder: Path, progress: Progress) -> Document:
     """
     document = _sound(job, folder)
     if document is None:
-        began = time.perf_counter()
+        began = time.perf_counter() - seconds_before(folder)
         result = kind_of(job.kind)(job.settings, folder, progress)
         document = {
             "job": as_document(Job(job.kind, job.settings)),

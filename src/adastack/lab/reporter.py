@@ -1,0 +1,97 @@
+"""``progress.json``: how far a job is, for whoever looks; and the sign that its process lives."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from adastack.files import DamagedFileError, read_json, write_json
+from adastack.lab.job import Job
+from adastack.lab.manifest import PROGRESS, plain
+
+WRITE_SECONDS = 1.0
+BEAT_SECONDS = 10.0
+"""How often a job that has nothing to say shows that it computes."""
+BEAT_CPU = 0.1
+
+
+class Reporter:
+    """A progress that is written to a job's folder, at most once a second, by a thread."""
+
+    def __init__(self, job: Job, folder: Path) -> None:
+        self._path = folder / PROGRESS
+        self._total = int(job.settings.get("steps", 0))
+        self._seeds = max(1, len(job.settings.get("seeds", ())))
+        self._began = time.perf_counter()
+        self._before = seconds_before(folder)
+        self._step, self._numbers = 0, dict[str, float]()
+        self._first: tuple[int, float] | None = None
+        self._said: tuple[int, float] = (-1, 0.0)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def update(self, step: int, **numbers: float) -> None:
+        """Says which step has been reached and how things stand there."""
+        if self._first is None:
+            self._first = (step, time.perf_counter())
+        self._step, self._numbers = step, numbers
+
+    def __enter__(self) -> Self:
+        self._write()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        if error is None:
+            self._path.unlink(missing_ok=True)
+
+    def _beat(self) -> None:
+        last = time.perf_counter()
+        while not self._stop.wait(WRITE_SECONDS):
+            now, cpu = time.perf_counter(), time.process_time()
+            computes = now - last > BEAT_SECONDS and cpu - self._said[1] > BEAT_CPU
+            if self._step != self._said[0] or computes:
+                self._write()
+                last = now
+
+    def _write(self) -> None:
+        self._said = (self._step, time.process_time())
+        # That nobody can see how far it is does not stop a job.
+        with suppress(OSError):
+            write_json(self._path, self._document())
+
+    def _document(self) -> dict[str, Any]:
+        now = time.perf_counter()
+        rate = None
+        if self._first is not None and now > self._first[1] and self._step > self._first[0]:
+            rate = (self._step - self._first[0]) * self._seeds / (now - self._first[1])
+        return {
+            "step": self._step,
+            "total": self._total,
+            "rate": rate,
+            "numbers": plain(self._numbers),
+            "seconds": self._before + now - self._began,
+            "cpu": self._said[1],
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+        }
+
+
+def seconds_before(folder: Path) -> float:
+    """How long a job was computed before it was interrupted."""
+    with suppress(DamagedFileError, OSError, KeyError, TypeError):
+        return float(read_json(folder / PROGRESS)["seconds"])
+    return 0.0

@@ -1,0 +1,226 @@
+"""Running jobs: what exists is reused, what dies goes on, what fails is said."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from adastack.files import write_json
+from adastack.lab.job import Job, merged
+from adastack.lab.local import LocalPool
+from adastack.lab.manifest import FAILURE
+from adastack.lab.rates import Rates
+from adastack.lab.store import Busy, Store, StoreError
+from adastack.lab.worker import Ending
+
+BACKENDS = ("local", "ray")
+STALL_SECONDS = 300.0
+"""A job that neither gets on nor computes for so long is killed and taken up again."""
+DEATHS = 3
+"""A job whose worker died so often has failed."""
+TICK_SECONDS = 1.0
+
+
+class Pool(Protocol):
+    """Workers, here or elsewhere."""
+
+    @property
+    def slots(self) -> int:
+        """How many jobs to give at a time."""
+
+    def start(self, job: Job) -> None:
+        """Begins a job."""
+
+    def wait(self, seconds: float) -> list[tuple[Job, Ending]]:
+        """Jobs that ended; waits for one, but not longer than asked."""
+
+    def kill(self, job: Job) -> None:
+        """Kills the worker of a job; `wait` then says that it died."""
+
+    def close(self) -> None:
+        """Ends all workers, whatever they do."""
+
+
+@dataclass
+class Outcome:
+    """What became of the jobs, by their addresses."""
+
+    finished: list[str] = field(default_factory=list)
+    """Computed now."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """With the reason."""
+    skipped: list[str] = field(default_factory=list)
+    """Finished before, or by somebody else meanwhile."""
+
+
+@dataclass
+class Board:
+    """How things stand while jobs run."""
+
+    store: Store
+    jobs: list[Job]
+    """All that were asked for, each once."""
+    rates: Rates
+    slots: int = 1
+    """How many run at a time."""
+    outcome: Outcome = field(default_factory=Outcome)
+    waiting: list[Job] = field(default_factory=list)
+    running: dict[str, Job] = field(default_factory=dict)
+
+    def seconds_left(self) -> float:
+        """How long the rest will take, if all workers are kept busy."""
+        rest = [self.rates.seconds(job) for job in self.waiting]
+        rest += [self._rest(job) for job in self.running.values()]
+        return max([sum(rest) / max(self.slots, 1), *rest[len(self.waiting) :]], default=0.0)
+
+    def _rest(self, job: Job) -> float:
+        said = self.store.progress(job)
+        if said and said["rate"] and said["total"]:
+            seeds = len(job.settings["seeds"])
+            return float((said["total"] - said["step"]) * seeds / said["rate"])
+        return self.rates.seconds(job)
+
+
+OnChange = Callable[[Board], None]
+
+
+def run(
+    jobs: Iterable[Job],
+    store: Store,
+    *,
+    backend: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    on_change: OnChange | None = None,
+) -> Outcome:
+    """Computes jobs that are not in the store yet.
+
+    Args:
+        jobs: The jobs; equal ones are computed once.
+        store: Where the results go.
+        backend: ``"local"``: processes on this machine. ``"ray"``: a Ray cluster, of which every
+            machine sees the store's folder.
+        workers: How many jobs run at a time; by default one for each core.
+        address: Where the Ray cluster is; by default one is started on this machine.
+        on_change: Called about once a second with how things stand.
+
+    Raises:
+        StoreError: If the store cannot be written; no job is left broken.
+
+    Example:
+        >>> import tempfile
+        >>> store = Store(tempfile.mkdtemp())
+        >>> outcome = run([Job("kappa", {"task": "xormaze"})], store, workers=1)
+        >>> store.result(Job("kappa", {"task": "xormaze"}))["kappa"]
+        3
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, actual: {backend!r}")
+    if workers is not None and workers < 1:
+        raise ValueError(f"workers must be at least 1, actual: {workers}")
+    store.prepare()
+    board = Board(store, merged(jobs), Rates(store))
+    for job in board.jobs:
+        if store.is_finished(job):
+            board.outcome.skipped.append(job.address)
+        else:
+            board.waiting.append(job)
+    if not board.waiting:
+        return board.outcome
+    # The longest first: no worker is left with a long job when the others are done.
+    board.waiting.sort(key=board.rates.seconds, reverse=True)
+    pool = _pool(backend, store, workers, address)
+    try:
+        _Runner(board, pool, on_change or (lambda board: None)).run()
+    finally:
+        pool.close()
+    return board.outcome
+
+
+def _pool(backend: str, store: Store, workers: int | None, address: str | None) -> Pool:
+    if backend == "local":
+        return LocalPool(store, workers)
+    from adastack.lab.on_ray import RayPool
+
+    return RayPool(store, workers, address)
+
+
+class _Runner:
+    """The loop: give jobs, hear how they ended, look for those that stand still."""
+
+    def __init__(self, board: Board, pool: Pool, on_change: OnChange) -> None:
+        self.board, self.pool, self.on_change = board, pool, on_change
+        self.deaths: dict[str, int] = {}
+        self.seen: dict[str, tuple[Any, float]] = {}
+
+    def run(self) -> None:
+        """Runs until no job is left."""
+        board = self.board
+        while board.waiting or board.running:
+            board.slots = self.pool.slots
+            self._give()
+            self.on_change(board)
+            if not board.running:
+                time.sleep(TICK_SECONDS)  # All that is left is held by somebody else.
+                continue
+            for job, ending in self.pool.wait(TICK_SECONDS):
+                del board.running[job.address]
+                self._settle(job, ending)
+            self._kill_stalled()
+        self.on_change(board)
+
+    def _give(self) -> None:
+        """Gives waiting jobs to free workers; those that somebody else holds wait on."""
+        board, held = self.board, []
+        while board.waiting and len(board.running) < self.pool.slots:
+            job = board.waiting.pop(0)
+            if board.store.is_held(job):
+                held.append(job)
+                continue
+            board.running[job.address] = job
+            self.seen[job.address] = (None, time.monotonic())
+            self.pool.start(job)
+        board.waiting += held
+
+    def _settle(self, job: Job, ending: Ending) -> None:
+        outcome, address = self.board.outcome, job.address
+        if ending.status == "finished":
+            outcome.finished.append(address)
+            self.board.rates.learn([job])
+        elif ending.status == "reused":
+            outcome.skipped.append(address)
+        elif ending.status == "failed":
+            outcome.failed[address] = ending.reason
+        elif ending.status == "unwritable":
+            raise StoreError(
+                f"cannot write to the store {self.board.store.root}: {ending.reason}; "
+                "what is finished is kept, and the same command goes on"
+            )
+        elif ending.status == "busy":
+            self.board.waiting.append(job)
+        else:
+            self._bury(job, ending.reason)
+
+    def _bury(self, job: Job, reason: str) -> None:
+        """After a death: again, from the checkpoint; unless there were too many."""
+        deaths = self.deaths[job.address] = self.deaths.get(job.address, 0) + 1
+        if deaths < DEATHS:
+            self.board.waiting.insert(0, job)
+            return
+        reason = f"{reason}, {deaths} times"
+        self.board.outcome.failed[job.address] = reason
+        with suppress(Busy, OSError), self.board.store.claim(job) as folder:
+            write_json(folder / FAILURE, {"reason": reason})
+
+    def _kill_stalled(self) -> None:
+        for address, job in self.board.running.items():
+            said, now = self.board.store.progress(job), time.monotonic()
+            # What nobody holds has not begun.
+            if said != self.seen[address][0] or not self.board.store.is_held(job):
+                self.seen[address] = (said, now)
+            elif now - self.seen[address][1] > STALL_SECONDS:
+                self.seen[address] = (said, now)
+                self.pool.kill(job)

@@ -1,0 +1,124 @@
+"""A worker: a process that takes jobs, one after the other, until nobody listens any more.
+
+``python -m adastack.lab.worker STORE`` reads a job a line from standard input and answers each on
+standard output. It ends with its input, in the middle of a job if need be: whatever ends the
+process that gives it jobs ends the worker, too, and every file is written whole.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import queue
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import IO, Any, Literal
+
+from adastack.files import write_json
+from adastack.lab.job import Job
+from adastack.lab.manifest import FAILURE, as_document, job_from
+from adastack.lab.reporter import Reporter
+from adastack.lab.store import Busy, Store
+from adastack.lab.work import perform
+
+ONE_THREAD = {
+    "NUMBA_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NPROC": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+}
+"""One job, one core: jobs run side by side instead. NPROC is what XLA counts its threads by."""
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
+"""What makes every further job fail as well."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How an attempt at a job ended."""
+
+    status: Literal["finished", "reused", "failed", "busy", "died", "unwritable"]
+    """``reused``: somebody else had finished it meanwhile. ``died``: the worker is no more."""
+    reason: str = ""
+
+
+def attempt(store: Store, job: Job) -> Ending:
+    """Computes a job, or says why not; its failure is kept in its folder."""
+    try:
+        with store.claim(job) as folder:
+            if store.is_finished(job):
+                return Ending("reused")
+            try:
+                with Reporter(job, folder) as progress:
+                    perform(job, folder, progress)
+            except Exception as error:
+                if not _unwritable(error):
+                    with suppress(OSError):
+                        write_json(folder / FAILURE, {"reason": _one_line(error)})
+                raise
+    except Busy as error:
+        return Ending("busy", str(error))
+    except Exception as error:
+        return Ending("unwritable" if _unwritable(error) else "failed", _one_line(error))
+    return Ending("finished")
+
+
+def environment() -> dict[str, str]:
+    """The environment of a worker: one thread, and the modules that its parent sees."""
+    flags = " ".join(filter(None, (os.environ.get("XLA_FLAGS"), ONE_THREAD["XLA_FLAGS"])))
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    return {**ONE_THREAD, "XLA_FLAGS": flags, "PYTHONPATH": path}
+
+
+def _unwritable(error: BaseException | None) -> bool:
+    """Whether a full disk or the like is behind an error."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in UNWRITABLE:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _one_line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, ValueError | RuntimeError | OSError) and text:
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def encode(value: Job | Ending) -> bytes:
+    """A line of the conversation."""
+    document = as_document(value) if isinstance(value, Job) else asdict(value)
+    return (json.dumps(document) + "\n").encode()
+
+
+def decode_ending(line: bytes) -> Ending:
+    """The answer in a line."""
+    return Ending(**json.loads(line))
+
+
+def main(root: str) -> None:
+    """Takes jobs from standard input until it ends."""
+    # What a library prints must not come between the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, lines), daemon=True).start()
+    store = Store(root)
+    while True:
+        document: Any = json.loads(lines.get())
+        answers.write(encode(attempt(store, job_from(document))))
+
+
+def _listen(source: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
+    for line in source:
+        lines.put(line)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
