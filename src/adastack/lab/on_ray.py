@@ -1,7 +1,7 @@
 """Jobs on a Ray cluster, of which every machine sees the store's folder.
 
-Ray only says where a job runs. That none is lost and none runs twice is left to the store's locks and
-to the runner, as on one machine: a task whose worker dies is given again and goes on from its
+Ray only says where a job runs. That none is lost and none runs twice is left to the store's locks
+and to the runner, as on one machine: a task whose worker dies is given again and goes on from its
 checkpoint.
 """
 

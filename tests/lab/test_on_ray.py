@@ -1,0 +1,70 @@
+"""The same on a real Ray cluster of this machine."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from adastack.lab.job import Job
+from adastack.lab.runner import run
+from adastack.lab.store import Store
+from lab.kinds import longer, quick, tabular
+
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two cores that all tests here share, reached by its address."""
+    context = ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield context.address_info["gcs_address"]
+    ray.shutdown()
+
+
+def test_a_worker_killed_in_the_middle(cluster, tmp_path):
+    """Nothing is lost, nothing runs twice, and all is as from local workers."""
+    there, here, log = Store(tmp_path / "ray"), Store(tmp_path / "local"), tmp_path / "log"
+    long = tabular(steps=60_000_000, evaluate=(longer(),))
+    others = [quick(n, log=str(log)) for n in range(6)]
+    killed = threading.Thread(target=kill_in_the_middle, args=(there, long))
+    killed.start()
+    outcome = run([long, *others], there, backend="ray", workers=2, address=cluster)
+    killed.join()
+    assert outcome.failed == {}
+    assert len(outcome.finished) == 7
+    assert sorted(log.read_text().split()) == list("012345")
+    run([long], here, workers=1)
+    assert there.result(long) == here.result(long)
+    assert there.evaluation(long, longer()) == here.evaluation(long, longer())
+    ours, theirs = there.metrics(long), here.metrics(long)
+    assert all(np.array_equal(ours[name], theirs[name], equal_nan=True) for name in theirs)
+
+
+def kill_in_the_middle(store, job):
+    while not ((store.progress(job) or {}).get("step") and store.is_held(job)):
+        time.sleep(0.02)
+    os.kill(store.progress(job)["pid"], signal.SIGKILL)
+
+
+def test_failures_and_deaths(cluster, tmp_path):
+    store = Store(tmp_path / "lab")
+    bad, dying = quick(1, error="the sky fell"), Job("lab.kinds:die", {"times": 9})
+    outcome = run([bad, dying, quick(2)], store, backend="ray", address=cluster)
+    assert outcome.finished == [quick(2).address]
+    assert outcome.failed[bad.address] == "the sky fell"
+    assert outcome.failed[dying.address].startswith("its worker died")
+    assert outcome.failed[dying.address].endswith("3 times")
+
+
+def test_local_and_ray_workers_share_a_store(cluster, tmp_path):
+    store, log = Store(tmp_path / "lab"), tmp_path / "log"
+    jobs = [quick(n, log=str(log), seconds=0.2) for n in range(10)]
+    other = threading.Thread(target=run, args=(jobs, store), kwargs={"workers": 1})
+    other.start()
+    outcome = run(jobs, store, backend="ray", workers=2, address=cluster)
+    other.join()
+    assert len(outcome.finished) + len(outcome.skipped) == 10
+    assert sorted(log.read_text().split()) == sorted(str(n) for n in range(10))
