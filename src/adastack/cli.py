@@ -16,6 +16,8 @@ VERBS = {
     "tasks": "what there is to remember: T, k*, kappa, value-consistency",
     "train": "learn a task with a memory",
     "evaluate": "test a run, also on other tasks and lengths",
+    "watch": "an episode with its memory, as HTML, GIF or MP4",
+    "play": "hold the stack yourself, in the browser",
     "theory": "exact answers: kappa, value gap, value-consistency, states",
     "cost": "compute and memory of each network and memory",
     "find-k": "the smallest stack that is enough, learned or proved",

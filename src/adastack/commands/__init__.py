@@ -6,6 +6,7 @@ A verb's module has ``add_arguments(parser)``, ``run(args)`` that returns what
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from rich.console import Console
@@ -22,3 +23,14 @@ class Output(Console):
     def on_broken_pipe(self) -> None:
         """Leaves it to the command line, which knows that this is no failure."""
         raise BrokenPipeError
+
+
+def whole_number(text: str) -> int:
+    """A whole number from the command line, also written as 1e6."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not number.is_integer() or number < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number, actual: {text!r}")
+    return int(number)

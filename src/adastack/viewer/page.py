@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from adastack.files import write_whole
+from adastack.viewer.markdown import to_html
+from adastack.viewer.svg import slim
 
 
 class Page:
@@ -22,59 +25,118 @@ class Page:
         True
     """
 
+    scripts: tuple[str, ...] = ("draw.js", "player.js")
+    styles: tuple[str, ...] = ("page.css",)
+
     def __init__(self, title: str) -> None:
         self.title = title
-        self._parts = [f"<h1>{escape(title)}</h1>"]
+        self._parts = [f'<h1 id="top">{escape(title)}</h1>']
+        self._headings: list[tuple[str, str]] = []
+        self._contents_at: int | None = None
 
-    def heading(self, text: str) -> None:
-        """Adds a heading."""
-        self._parts.append(f"<h2>{escape(text)}</h2>")
+    def contents(self) -> None:
+        """Adds a list of all headings, those that follow included."""
+        self._contents_at = len(self._parts)
+        self._parts.append("")
+
+    def heading(self, text: str, anchor: str | None = None) -> None:
+        """Adds a heading; its anchor is where links to it lead."""
+        anchor = anchor or slug(text)
+        self._headings.append((anchor, text))
+        back = "" if self._contents_at is None else '<a class="top" href="#top">top</a>'
+        self._parts.append(f'<h2 id="{escape(anchor)}">{escape(text)}{back}</h2>')
+
+    def subheading(self, text: str) -> None:
+        """Adds a smaller heading."""
+        self._parts.append(f"<h3>{escape(text)}</h3>")
 
     def text(self, text: str) -> None:
         """Adds a paragraph."""
         self._parts.append(f"<p>{escape(text)}</p>")
 
+    def markdown(self, text: str) -> None:
+        """Adds simple Markdown: paragraphs, headings, lists, tables, code, links, emphasis."""
+        self._parts.append(to_html(text))
+
     def code(self, text: str) -> None:
         """Adds commands or code."""
         self._parts.append(f"<pre>{escape(text)}</pre>")
 
-    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Adds a table of texts."""
+    def raw(self, html: str) -> None:
+        """Adds HTML as it is."""
+        self._parts.append(html)
+
+    def table(
+        self, header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = ""
+    ) -> None:
+        """Adds a table of texts; a wide one scrolls."""
+        title = f"<caption>{escape(caption)}</caption>" if caption else ""
         head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
         )
-        self._parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        self._parts.append(
+            f'<div class="scroll"><table>{title}<thead><tr>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>"
+        )
 
     def svg(self, drawing: str, caption: str) -> None:
         """Adds a figure from SVG text, such as matplotlib writes."""
-        inner = drawing[drawing.index("<svg") :]
-        self._parts.append(f"<figure><figcaption>{escape(caption)}</figcaption>{inner}</figure>")
+        inner = _with_own_names(slim(drawing), f"d{len(self._parts)}-")
+        self._parts.append(
+            f'<figure class="drawing"><figcaption>{escape(caption)}</figcaption>{inner}</figure>'
+        )
 
     def episode(self, episode: dict[str, Any], caption: str) -> None:
-        """Adds an episode, as `adastack.viewer.record` returns it, with a player."""
-        # A closing tag inside the data would end the script early.
-        data = json.dumps(episode).replace("</", "<\\/")
+        """Adds an episode, as `adastack.viewer.record` or `film` returns it, with a player."""
+        screen = '<img alt="the world and the memory">' if "images" in episode else "<svg></svg>"
         self._parts.append(
-            f'<figure class="episode"><figcaption>{escape(caption)}</figcaption><svg></svg>'
-            '<div class="controls"><button>play</button><input type="range" min="0" value="0">'
-            f'<span class="says"></span></div>'
-            f'<script type="application/json">{data}</script></figure>'
+            f'<figure class="episode"><figcaption>{escape(caption)}</figcaption>{screen}'
+            '<div class="controls"><button>play</button>'
+            '<input type="range" min="0" value="0" aria-label="step">'
+            f'<span class="says"></span></div>{embedded(episode)}</figure>'
         )
 
     def html(self) -> str:
         """The whole page."""
-        style, script = (_resource(name) for name in ("page.css", "player.js"))
+        parts = list(self._parts)
+        if self._contents_at is not None:
+            links = "".join(
+                f'<li><a href="#{escape(anchor)}">{escape(text)}</a></li>'
+                for anchor, text in self._headings
+            )
+            parts[self._contents_at] = f'<nav><ul class="contents">{links}</ul></nav>'
+        style = "".join(_resource(name) for name in self.styles)
+        script = "".join(_resource(name) for name in self.scripts)
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{escape(self.title)}</title><style>{style}</style></head>"
-            f"<body>{''.join(self._parts)}<script>{script}</script></body></html>"
+            f"<body>{''.join(parts)}<script>{script}</script></body></html>"
         )
 
     def write(self, path: str | Path) -> None:
         """Writes the page, whole."""
         write_whole(path, self.html().encode())
+
+
+def embedded(document: Any) -> str:
+    """A JSON document as an element that scripts read."""
+    # A closing tag inside the data would end the script early.
+    data = json.dumps(document, separators=(",", ":")).replace("</", "<\\/")
+    return f'<script type="application/json">{data}</script>'
+
+
+def slug(text: str) -> str:
+    """A heading as the name of an anchor."""
+    return re.sub(r"\W+", "-", text.lower()).strip("-")
+
+
+def _with_own_names(svg: str, prefix: str) -> str:
+    """The drawing with names that no other drawing on the page has: its clips and markers."""
+    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
+    svg = re.sub(r"url\(#", f"url(#{prefix}", svg)
+    return re.sub(r'href="#', f'href="#{prefix}', svg)
 
 
 def _resource(name: str) -> str:

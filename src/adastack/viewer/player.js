@@ -1,104 +1,88 @@
 "use strict";
-/* Plays recorded episodes: a maze, the memory below it, and a slider through time. */
+/* Plays recorded episodes: the world, the memory below it, and a slider through time. */
 
-const CELL = 40, GAP = 4, SLOT = 54;
-const NS = "http://www.w3.org/2000/svg";
-
-function shape(parent, name, attributes, text) {
-  const node = document.createElementNS(NS, name);
-  for (const key in attributes) node.setAttribute(key, attributes[key]);
-  if (text !== undefined) node.textContent = text;
-  parent.appendChild(node);
-  return node;
+/* What the step before this frame gave up: its symbol and its age, or null. */
+function givenUp(episode, step) {
+  const frame = episode.frames[step];
+  if (step === 0 || frame.evicted < 0) return null;
+  const before = episode.frames[step - 1];
+  return {symbol: before.slots[frame.evicted], age: before.ages[frame.evicted]};
 }
 
-function tile(parent, x, y, size, symbol, marked) {
-  shape(parent, "rect", {
-    x, y, width: size, height: size, rx: 6, fill: symbol ? symbol.colour : "none",
-    stroke: symbol ? (marked ? "#202020" : "#00000030") : "#b0b0b0",
-    "stroke-width": marked ? 3 : 1, "stroke-dasharray": symbol ? "none" : "4 4",
-  });
+function drawMemory(svg, episode, step, top) {
+  const frame = episode.frames[step], dropped = givenUp(episode, step);
+  shape(svg, "text", {x: EDGE, y: top + 12, class: "label"}, "memory, oldest first");
+  const size = drawSlots(svg, episode.symbols, frame.slots, frame.ages, top + 22);
+  const place = Math.max(size.width, 2 * EDGE + 2 * PITCH) + 8;
+  if (dropped) {
+    const [x, y] = slotPlace(frame.evicted, top + 22);
+    cross(svg, x - 9, y + SLOT / 2, 4);
+    shape(svg, "text", {x: place, y: top + 12, class: "label"}, "given up");
+    const symbol = dropped.symbol < 0 ? null : episode.symbols[dropped.symbol];
+    tile(svg, place, top + 22, SLOT, symbol, {faded: true});
+    cross(svg, place + SLOT / 2, top + 22 + SLOT / 2, 11);
+    const steps = dropped.age === 1 ? "1 step" : `${dropped.age} steps`;
+    const age = symbol ? (dropped.age ? `kept ${steps}` : "just seen") : "empty";
+    shape(svg, "text", {x: place + SLOT / 2, y: top + SLOT + 38, class: "age"}, age);
+  }
+  return {width: place + SLOT + EDGE, height: top + 22 + size.height};
 }
 
-/* A colour speaks for itself, and on the map so does a place ("3,1"). */
-function caption(symbol, onMap) {
-  const silent = onMap ? /^\d+,\d+$|^(grey|blue|red|green)$/ : /^(grey|blue|red|green)$/;
-  return silent.test(symbol.name) ? "" : symbol.name.slice(0, 7);
-}
-
-function drawMaze(svg, episode, frame) {
-  if (!frame.cells) return 0;
-  frame.cells.forEach((row, r) => row.forEach((symbol, c) => {
-    if (symbol < 0) return;
-    const x = 14 + c * CELL, y = 14 + r * CELL, found = episode.symbols[symbol];
-    tile(svg, x, y, CELL - GAP, found, false);
-    shape(svg, "text", {x: x + CELL / 2 - 2, y: y + CELL / 2 + 2, class: "name"}, caption(found, true));
-  }));
-  const columns = frame.cells[0].length, middle = 14 + (frame.agent[0] + 0.5) * CELL;
-  if (frame.more[0]) shape(svg, "text", {x: 6, y: middle, class: "more"}, "…");
-  if (frame.more[1]) shape(svg, "text", {x: 16 + columns * CELL, y: middle, class: "more"}, "…");
-  shape(svg, "circle", {
-    cx: 14 + frame.agent[1] * CELL + (CELL - GAP) / 2,
-    cy: 14 + frame.agent[0] * CELL + (CELL - GAP) / 2, r: 10, fill: "#202020",
-  });
-  return frame.cells.length * CELL + 20;
-}
-
-function drawMemory(svg, episode, frame, top) {
-  shape(svg, "text", {x: 14, y: top + 12, class: "label"}, "memory, oldest first");
-  frame.slots.forEach((symbol, slot) => {
-    const x = 14 + slot * (SLOT + 16), y = top + 22, found = symbol < 0 ? null : episode.symbols[symbol];
-    tile(svg, x, y, SLOT, found, slot === frame.slots.length - 1);
-    if (found) {
-      shape(svg, "text", {x: x + SLOT / 2, y: y + SLOT / 2 + 4, class: "name"}, caption(found, false));
-      const age = slot === frame.slots.length - 1 ? "now" : frame.ages[slot] + " ago";
-      shape(svg, "text", {x: x + SLOT / 2, y: y + SLOT + 16, class: "age"}, age);
-    }
-    if (slot === frame.evicted)
-      shape(svg, "text", {x: x - 8, y: y + SLOT / 2 + 5, class: "evicted"}, "×");
-  });
-  return top + 22 + SLOT + 26;
-}
-
-function draw(player, step) {
+/* Pictures are drawn with their memory; a table-drawn task draws its own. */
+function drawFrame(player, step) {
   const episode = player.episode, frame = episode.frames[step];
+  if (frame.image !== undefined) {
+    player.image.src = episode.images[frame.image];
+    return;
+  }
   player.svg.replaceChildren();
-  const bottom = drawMemory(player.svg, episode, frame, drawMaze(player.svg, episode, frame));
-  const cells = frame.cells ? 34 + frame.cells[0].length * CELL : 0;
-  const width = Math.max(cells, 28 + frame.slots.length * (SLOT + 16));
-  player.svg.setAttribute("viewBox", `0 0 ${width} ${bottom}`);
-  player.svg.setAttribute("width", width);
+  const maze = frame.cells
+    ? drawMaze(player.svg, episode.symbols, frame.cells, frame.agent, frame.more).height + 10 : 0;
+  const memory = drawMemory(player.svg, episode, step, maze);
+  resize(player.svg, Math.max(memory.width, player.widest), memory.height);
+}
+
+function words(episode, step) {
+  const frame = episode.frames[step], total = episode.frames.length - 1;
+  const parts = [`step ${step} of ${total}`];
+  if (frame.reward) parts.push(`reward ${Math.round(1000 * frame.reward) / 1000}`);
+  if (frame.over) parts.push(frame.success ? "solved" : "not solved");
+  if (frame.action !== undefined) parts.push(`next: ${frame.action}`);
+  return parts.join(" · ");
+}
+
+function show(player, step) {
+  drawFrame(player, step);
   player.slider.value = step;
-  const reward = frame.reward ? `, reward ${frame.reward}` : "";
-  const action = frame.action ? `, goes ${frame.action}` : "";
-  player.says.textContent = `step ${step} of ${episode.frames.length - 1}${reward}${action}`;
+  player.says.textContent = words(player.episode, step);
 }
 
 function start(figure) {
   const episode = JSON.parse(figure.querySelector("script").textContent);
   const player = {
     episode,
-    svg: figure.querySelector("svg"),
-    slider: figure.querySelector("input"),
-    says: figure.querySelector(".says"),
+    /* One width for all frames: nothing jumps when mazes differ in length. */
+    widest: Math.max(...episode.frames.map((frame) => mazeWidth(frame.cells))),
+    svg: figure.querySelector("svg"), image: figure.querySelector("img"),
+    slider: figure.querySelector("input"), says: figure.querySelector(".says"),
   };
-  const button = figure.querySelector("button");
+  const button = figure.querySelector("button"), last = episode.frames.length - 1;
   let timer = null;
   const stop = () => { clearInterval(timer); timer = null; button.textContent = "play"; };
   const advance = () => {
     const next = Number(player.slider.value) + 1;
-    if (next >= episode.frames.length) return stop();
-    draw(player, next);
+    if (next > last) return stop();
+    show(player, next);
   };
-  player.slider.max = episode.frames.length - 1;
-  player.slider.oninput = () => { stop(); draw(player, Number(player.slider.value)); };
+  player.slider.max = last;
+  player.slider.oninput = () => { stop(); show(player, Number(player.slider.value)); };
   button.onclick = () => {
     if (timer) return stop();
-    if (Number(player.slider.value) === episode.frames.length - 1) draw(player, 0);
+    if (Number(player.slider.value) === last) show(player, 0);
     button.textContent = "pause";
-    timer = setInterval(advance, 350);
+    timer = setInterval(advance, episode.milliseconds || 350);
   };
-  draw(player, 0);
+  show(player, 0);
 }
 
 document.querySelectorAll("figure.episode").forEach(start);

@@ -1,0 +1,37 @@
+"""``adastack play``: hold the stack yourself, in the browser."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from adastack.commands import Output, whole_number
+from adastack.tasks import make_task
+from adastack.tasks.worlds import WORLDS
+from adastack.viewer.game import game_page
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of ``adastack play``."""
+    parser.add_argument("task", metavar="TASK", help="a finite task; see `adastack tasks`")
+    parser.add_argument("--k", type=whole_number, default=2, help="slots in the stack (2)")
+    parser.add_argument("--memory", default="adaptive", help="a memory rule (adaptive)")
+    parser.add_argument("--out", type=Path, default=Path("play.html"), help="the file (play.html)")
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Writes the page."""
+    name = args.task.partition(":")[0]
+    if name in WORLDS:
+        raise ValueError(f"expected a finite task to play, actual: {name}, which has no tables")
+    task = make_task(args.task)
+    page = game_page(task, args.memory, args.k)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    page.write(args.out)
+    return {"file": str(args.out), "task": task.name, "memory": args.memory, "k": args.k}
+
+
+def show(result: dict[str, Any]) -> None:
+    """Says where the page is."""
+    Output().print(f"Hold the stack yourself: open {result['file']} in a browser", highlight=False)

@@ -1,0 +1,136 @@
+"""Episodes as pictures: for a page, a GIF or an MP4."""
+
+from __future__ import annotations
+
+import base64
+import io
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as Images
+
+from adastack.files import write_whole
+from adastack.tasks.canvas import PAPER, Image
+from adastack.tasks.extras import require
+from adastack.wrappers import MemoryStack
+
+Act = Callable[[Any, NDArray[np.int64]], tuple[Any, int]]
+"""From a stack and the ages of its slots (-1 for an empty one) to (action, memory action)."""
+
+PALETTE = 128
+"""Colours of a picture on a page."""
+LAST_SECONDS = 1.5
+"""How long a film stays on its last picture."""
+
+
+@dataclass(frozen=True)
+class Film:
+    """An episode, picture by picture; each shows the world and the memory."""
+
+    pictures: list[Image]
+    notes: list[dict[str, Any]]
+    """What happened at each: ages, evicted slot, reward, whether an attempt was over, success."""
+    rate: float
+    """Pictures per second."""
+
+    def document(self) -> dict[str, Any]:
+        """The episode as a JSON-able document for the page; equal pictures are kept once."""
+        images: dict[str, int] = {}
+        frames = []
+        for picture, note in zip(self.pictures, self.notes, strict=True):
+            address = _data_address(picture)
+            frames.append({**note, "image": images.setdefault(address, len(images))})
+        return {"images": list(images), "frames": frames, "milliseconds": round(1000 / self.rate)}
+
+    def write_gif(self, path: str | Path) -> None:
+        """Writes an animated GIF, whole."""
+        first, *rest = [Images.fromarray(picture) for picture in _same_size(self.pictures)]
+        beat = round(1000 / self.rate)
+        beats = [beat] * len(rest) + [max(beat, round(1000 * LAST_SECONDS))]
+        content = io.BytesIO()
+        first.save(
+            content, "GIF", save_all=True, append_images=rest, duration=beats, loop=0, optimize=True
+        )
+        write_whole(path, content.getvalue())
+
+    def write_mp4(self, path: str | Path) -> None:
+        """Writes an MP4, whole.
+
+        Raises:
+            ImportError: If what writes videos is not installed; the message says what to install.
+        """
+        imageio = require("imageio.v2", "view")
+        require("imageio_ffmpeg", "view")
+        pictures = _same_size(self.pictures)
+        pictures += [pictures[-1]] * round(LAST_SECONDS * self.rate)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "film.mp4"
+            with imageio.get_writer(file, fps=self.rate, macro_block_size=2) as writer:
+                for picture in pictures:
+                    writer.append_data(picture)
+            write_whole(path, file.read_bytes())
+
+
+def shoot(env: MemoryStack, act: Act, *, seed: int = 0, max_steps: int = 200) -> Film:
+    """Plays one episode and keeps a picture of every step.
+
+    Args:
+        env: An environment with a memory; its render mode is ``"rgb_array"``.
+        act: Who plays.
+        seed: The seed of the environment.
+        max_steps: Where to stop at the latest.
+    """
+    stack, info = env.reset(seed=seed)
+    pictures, notes = [_picture(env)], [_note(info)]
+    for _ in range(max_steps):
+        action, memory_action = act(stack, env.slot_ages)
+        joint = env.action_form.join(action, memory_action)
+        stack, reward, terminated, truncated, info = env.step(joint)
+        over = terminated or truncated
+        pictures.append(_picture(env))
+        notes.append(_note(info, reward=float(reward), over=over))
+        if over:
+            break
+    return Film(pictures, notes, float(env.metadata.get("render_fps", 4)))
+
+
+def _picture(env: MemoryStack) -> Image:
+    picture = env.render()
+    if not isinstance(picture, np.ndarray):
+        raise ValueError(f"expected an environment that draws rgb arrays, actual: {env}")
+    return np.asarray(picture, np.uint8)
+
+
+def _note(info: dict[str, Any], **happened: Any) -> dict[str, Any]:
+    over = bool(info.get("attempt_over", happened.get("over", False)))
+    success = bool(info.get("success", info.get("is_success", False)))
+    return {
+        "ages": info["slot_ages"].tolist(),
+        "evicted": int(info["evicted_slot"]),
+        **happened,
+        "over": over,
+        "success": success,
+    }
+
+
+def _data_address(picture: Image) -> str:
+    content = io.BytesIO()
+    Images.fromarray(picture).quantize(PALETTE).save(content, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
+
+
+def _same_size(pictures: Sequence[Image]) -> list[Image]:
+    """All pictures on sheets of one size, with even sides as videos want them."""
+    sides = [max(picture.shape[axis] for picture in pictures) for axis in (0, 1)]
+    height, width = (side + side % 2 for side in sides)
+    sheets = []
+    for picture in pictures:
+        sheet = np.full((height, width, 3), PAPER, np.uint8)
+        sheet[: picture.shape[0], : picture.shape[1]] = picture
+        sheets.append(sheet)
+    return sheets
