@@ -10,13 +10,16 @@ from adastack.lab.manifest import plain
 from adastack.lab.work import register_kind
 from adastack.progress import Progress
 from adastack.tasks.finite import FiniteTask
+from adastack.tasks.induced import induce
 from adastack.tasks.registry import make_task
 from adastack.theory.consistency import optimal_consistency
 from adastack.theory.cost import MEMORIES, NETS, SLIPS, Shape, cost, growth
 from adastack.theory.gap import largest_gap, value_gaps
 from adastack.theory.kappa import MAX_CHOICES, MAX_K, kappa
+from adastack.theory.optimal import GAMMA
 from adastack.theory.states import count_states
 from adastack.theory.table import SPECS, consistency_table
+from adastack.theory.td import td_outcome
 
 Settings = Mapping[str, Any]
 Result = dict[str, Any]
@@ -99,6 +102,17 @@ def find_consistency(settings: Settings, folder: Path, progress: Progress) -> Re
     )
     document: Result = plain({**vars(found), "task": spec, "policy": None})
     return document
+
+
+@register_kind("td")
+def find_td(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """Where Q-learning under random behaviour ends. Settings: task, k; memory, gamma.
+
+    Gives the value of acting greedily on its fixed point, the optimum, and whether that is optimal.
+    """
+    process = induce(make_task(settings["task"]), settings.get("memory", "adaptive"), settings["k"])
+    found = td_outcome(process, settings.get("gamma", GAMMA))
+    return {"task": settings["task"], **plain(vars(found))}
 
 
 @register_kind("states")

@@ -99,3 +99,5 @@ class Experiment:
     analyse: Callable[[Results], Analysis] = field(repr=False)
     """Tables and figures from what is finished."""
     claims: tuple[Claim, ...] = ()
+    page: str = field(default="", repr=False)
+    """What the paper shows, what we run and how to read it, as Markdown."""

@@ -1,0 +1,169 @@
+"""Claims put to the test: checks on seeds, and verdicts made of checks.
+
+A check looks at some runs and says whether they show what is claimed, or that they are too few.
+Runs shorter than the paper's prove nothing and are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adastack.lab.experiment import Claim, Verdict
+from adastack.lab.results import Results
+from adastack.lab.statistics import Floats, difference_interval, summary
+
+PAPER_STEPS = 1_000_000
+NOTHING = "no runs yet"
+
+
+class Found(NamedTuple):
+    """What a check found."""
+
+    good: bool
+    text: str
+
+
+Check = Callable[[Results], Found | None]
+"""None if there are not enough runs."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Runs of one kind."""
+
+    label: str
+    where: Mapping[str, Any]
+    """What their rows have (see `Results.rows`)."""
+    least: int = 5
+    """How many seeds are needed to speak of them."""
+    tested: str | None = None
+    """The task they are tested on, if it is not the one they were trained on."""
+
+    def values(self, results: Results, metric: str) -> Floats | None:
+        """The metric of each seed; None if there are too few."""
+        if self.tested is None:
+            rows = results.rows(**self.where)
+        else:
+            rows = results.evaluations(**self.where, tested=self.tested)
+        known = [
+            float(row[metric])
+            for row in rows
+            if row["trained_steps"] >= PAPER_STEPS and row.get(metric) is not None
+        ]
+        return np.array(known) if len(known) >= self.least else None
+
+
+def all_of(checks: Iterable[Check], needed: str) -> Callable[[Results], Verdict]:
+    """A test that holds if every check does."""
+    checks = list(checks)
+
+    def test(results: Results) -> Verdict:
+        found = [check(results) for check in checks]
+        known = [each for each in found if each is not None]
+        measured = "; ".join(each.text for each in known) or NOTHING
+        if len(known) < len(checks):
+            return Verdict("not enough runs", measured, needed)
+        good = all(each.good for each in known)
+        return Verdict("holds" if good else "fails", measured, needed)
+
+    return test
+
+
+def above(metric: str, first: Arm, second: Arm, margin: float = 0.0) -> Check:
+    """The first is higher than the second: the 95% interval of the difference is above a margin."""
+
+    def check(results: Results) -> Found | None:
+        one, two = first.values(results, metric), second.values(results, metric)
+        if one is None or two is None:
+            return None
+        interval = difference_interval(one, two)
+        text = f"{first.label} {summary(one)}, {second.label} {summary(two)}, apart by {interval}"
+        return Found(interval.low > margin, text)
+
+    return check
+
+
+def below(metric: str, first: Arm, second: Arm) -> Check:
+    """The first is lower than the second."""
+    return above(metric, second, first)
+
+
+def near(metric: str, first: Arm, second: Arm, share: float = 0.1, slack: float = 0.0) -> Check:
+    """The mean of the first is no further below the second's than a share of it, or a slack."""
+
+    def check(results: Results) -> Found | None:
+        one, two = first.values(results, metric), second.values(results, metric)
+        if one is None or two is None:
+            return None
+        allowed = max(share * abs(float(two.mean())), slack)
+        text = f"{first.label} {summary(one)}, {second.label} {summary(two)}"
+        return Found(bool(one.mean() >= two.mean() - allowed), text)
+
+    return check
+
+
+def alike(metric: str, arms: Sequence[Arm], share: float = 0.05) -> Check:
+    """All means lie within a share of the largest."""
+
+    def check(results: Results) -> Found | None:
+        values = [arm.values(results, metric) for arm in arms]
+        known = [each for each in values if each is not None]
+        if len(known) < len(arms):
+            return None
+        means = [float(each.mean()) for each in known]
+        text = ", ".join(f"{arm.label} {summary(v)}" for arm, v in zip(arms, known, strict=True))
+        return Found(max(means) - min(means) <= share * abs(max(means)), text)
+
+    return check
+
+
+def between(metric: str, arm: Arm, low: float = -np.inf, high: float = np.inf) -> Check:
+    """The mean lies in a range."""
+
+    def check(results: Results) -> Found | None:
+        values = arm.values(results, metric)
+        if values is None:
+            return None
+        return Found(bool(low <= values.mean() <= high), f"{arm.label} {summary(values)}")
+
+    return check
+
+
+def rising(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
+    """The means rise from arm to arm, but for a slack, and the last is above the first."""
+
+    def check(results: Results) -> Found | None:
+        values = [arm.values(results, metric) for arm in arms]
+        known = [each for each in values if each is not None]
+        if len(known) < len(arms):
+            return None
+        means = np.array([each.mean() for each in known])
+        text = ", ".join(f"{a.label} {m:.3g}" for a, m in zip(arms, means, strict=True))
+        grows = bool((np.diff(means) >= -slack).all())
+        return Found(grows and difference_interval(known[-1], known[0]).low > 0, text)
+
+    return check
+
+
+def falling(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
+    """The means fall from arm to arm."""
+    return rising(metric, arms[::-1], slack)
+
+
+def exactly(kind: str, judge: Callable[[dict[str, Any]], Found], **where: Any) -> Check:
+    """What an exact computation says."""
+
+    def check(results: Results) -> Found | None:
+        rows = results.exact(kind, **where)
+        return judge(rows[0]) if rows else None
+
+    return check
+
+
+def evaluate(claims: Iterable[Claim], results: Results) -> list[tuple[Claim, Verdict]]:
+    """Each claim with what the results say of it."""
+    return [(claim, claim.test(results)) for claim in claims]

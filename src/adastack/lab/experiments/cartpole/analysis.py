@@ -1,0 +1,37 @@
+"""Return while training."""
+
+from __future__ import annotations
+
+from adastack.lab.claims import all_of, near
+from adastack.lab.experiment import Analysis, Claim
+from adastack.lab.experiments.cartpole.sweep import STUDY
+from adastack.lab.experiments.shown import analysis, bar_figure, curve_figure, seed_table
+from adastack.lab.results import Results
+
+NAME = STUDY.points[0].name
+BARS = {"auc_return": "Return over the training", "return": "Return after training"}
+
+
+def analyse(results: Results) -> Analysis:
+    """Curves and bars."""
+    what = "CartPole with only its speeds in view, PPO with an MLP; a perfect return is 1"
+    return analysis(
+        [seed_table(results, STUDY, "seeds", f"{what}.")],
+        [
+            curve_figure(results, STUDY, "curves", f"{what}."),
+            bar_figure(results, STUDY, "bars", f"{what}.", BARS),
+        ],
+    )
+
+
+CLAIMS = (
+    Claim(
+        "cartpole-close",
+        "Where the last two observations are all that is needed, AS(2) comes close to FS(2).",
+        "Figure 19",
+        all_of(
+            [near("auc_return", STUDY.arm(NAME, "AS(κ)"), STUDY.arm(NAME, "FS(k*)"), share=0.2)],
+            "at least 80% of FS(2)'s return over the training",
+        ),
+    ),
+)

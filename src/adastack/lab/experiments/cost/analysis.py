@@ -1,0 +1,159 @@
+"""Costs over k, counted and measured, and how they grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adastack.lab import figures
+from adastack.lab.claims import Check, Found, all_of, exactly
+from adastack.lab.experiment import Analysis, Claim, Figure, Table
+from adastack.lab.experiments.shown import analysis
+from adastack.lab.figures import Panel
+from adastack.lab.results import Results
+from adastack.lab.statistics import Floats
+
+MEASURES = {
+    "action_flops": "Operations, one action",
+    "update_flops": "Operations, one update",
+    "action_bytes": "Bytes, one action",
+    "update_bytes": "Bytes, one update",
+}
+LABELS = {"adaptive": "AS(k)", "frame": "FS(k)"}
+PRINTED = {"mlp": (1, 1, 1, 1), "lstm": (1, 1, 1, 1), "transformer": (2, 1, 2, 1)}
+"""Table 1: the power of k for compute of an action and an update, then memory."""
+TABLE_ORDER = ("action_flops", "update_flops", "action_bytes", "update_bytes")
+CLOSE = 0.1
+
+
+def analyse(results: Results) -> Analysis:
+    """A figure of operations per network, the counts and the growth."""
+    found = results.exact("cost", counting="recounted")
+    rows = found[0]["rows"] if found else []
+    panels = [_panel(rows, net) for net in PRINTED]
+    header = [
+        "network",
+        "memory",
+        "k",
+        *MEASURES.values(),
+        "compiled: operations, one action",
+        "us",
+    ]
+    table = [
+        [r["net"], LABELS[r["memory"]], r["k"], *(f"{r[m]:,}" for m in MEASURES), *_measured(r)]
+        for r in rows
+    ]
+    growth = [
+        [r["net"], LABELS[r["memory"]], *(f"k^{r[m]}" for m in TABLE_ORDER)]
+        for r in (found[0]["growth"] if found else [])
+    ]
+    caption = (
+        "Operations for one action: counted (lines), and as the compiler counts them (crosses)."
+    )
+    return analysis(
+        [
+            Table("cost", header, table, "Width 128, three layers, four actions, batch 128."),
+            Table("growth", ["network", "memory", *MEASURES.values()], growth, "As k grows."),
+        ],
+        [Figure("cost", caption, figures.lines(panels, columns=3, logarithmic=True))],
+    )
+
+
+def _panel(rows: list[dict[str, Any]], net: str) -> Panel:
+    groups: dict[str, dict[str, Floats]] = {}
+    for row in rows:
+        if row["net"] != net:
+            continue
+        group = groups.setdefault(str(row["k"]), {})
+        group[LABELS[row["memory"]]] = np.array([row["action_flops"]], np.float64)
+        if "measured" in row and row["memory"] == "adaptive":
+            group["AS(k), compiled"] = np.array([row["measured"]["action_flops"]])
+    return Panel(f"Operations, {net}", groups, "stack size k")
+
+
+def _measured(row: dict[str, Any]) -> list[str | None]:
+    if "measured" not in row:
+        return [None, None]
+    found = row["measured"]
+    return [f"{found['action_flops']:,.0f}", f"{1e6 * found['action_seconds']:.0f}"]
+
+
+def _growth(net: str) -> Check:
+    def judge(row: dict[str, Any]) -> Found:
+        powers = [
+            tuple(each[name] for name in TABLE_ORDER)
+            for each in row["growth"]
+            if each["net"] == net
+        ]
+        text = f"{net}: powers of k {powers[0]}, printed {PRINTED[net]}"
+        return Found(all(each == PRINTED[net] for each in powers), text)
+
+    return exactly("cost", judge, counting="recounted")
+
+
+def _ratio(net: str) -> Check:
+    """Two slots against a frame stack of 64, whatever the length of the maze."""
+
+    def judge(row: dict[str, Any]) -> Found:
+        flops = {(r["memory"], r["k"]): r["action_flops"] for r in row["rows"] if r["net"] == net}
+        if ("frame", 64) not in flops:
+            return Found(False, f"{net}: no stack of 64")
+        ratio = flops["frame", 64] / flops["adaptive", 2]
+        return Found(ratio > 5, f"{net}: FS(64) takes {ratio:.1f} times the operations of AS(2)")
+
+    return exactly("cost", judge, counting="recounted")
+
+
+def _overhead(row: dict[str, Any]) -> Found:
+    flops = {(r["net"], r["memory"], r["k"]): r["action_flops"] for r in row["rows"]}
+    worst = max(flops[net, "adaptive", k] / flops[net, "frame", k] - 1 for net, memory, k in flops)
+    return Found(worst < CLOSE, f"at most {worst:.1%} more operations than FS(k) of the same size")
+
+
+def _compiled(row: dict[str, Any]) -> Found:
+    shares = [r["measured"]["action_flops"] / r["action_flops"] for r in row["rows"]]
+    return Found(
+        min(shares) > 1 - CLOSE and max(shares) < 1 + CLOSE,
+        f"compiled over counted between {min(shares):.3f} and {max(shares):.3f}",
+    )
+
+
+CLAIMS = (
+    Claim(
+        "cost-mlp-lstm",
+        "With an MLP or an LSTM, compute and memory grow linearly in the number of slots.",
+        "Table 1",
+        all_of([_growth("mlp"), _growth("lstm")], "the power of k is 1 in all four columns"),
+    ),
+    Claim(
+        "cost-transformer",
+        "With a Transformer, compute and memory grow as k^2 for an action and as k for an update.",
+        "Table 1",
+        all_of([_growth("transformer")], "the powers of k are 2, 1, 2, 1 in the four columns"),
+    ),
+    Claim(
+        "cost-saving",
+        "With kappa slots in place of k*, a step costs a fraction.",
+        "Section 4; Table 1",
+        all_of(
+            [_ratio(net) for net in PRINTED],
+            "FS(64) takes more than 5 times the operations of AS(2), with every network",
+        ),
+    ),
+    Claim(
+        "cost-head",
+        "Choosing what to keep costs next to nothing beside a frame stack of the same size.",
+        "Appendix, compute and memory",
+        all_of([exactly("cost", _overhead, counting="recounted")], "less than 10% more"),
+    ),
+    Claim(
+        "cost-twins",
+        "The formulas count what a compiled network does (checked by us).",
+        "Appendix, compute and memory",
+        all_of(
+            [exactly("cost", _compiled, counting="recounted")],
+            "within 10% of the compiler's count of operations for one action",
+        ),
+    ),
+)

@@ -1,0 +1,130 @@
+"""Heat maps of optimality and abstraction, trained by tested length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from adastack.lab.claims import Check, above, all_of, below, between
+from adastack.lab.experiment import Analysis, Claim
+from adastack.lab.experiments.generalisation.sweep import PARTS
+from adastack.lab.experiments.grids import grid_figure
+from adastack.lab.experiments.shown import analysis
+from adastack.lab.experiments.study import Study, tmaze
+from adastack.lab.results import Results
+from adastack.tasks.registry import split_spec
+
+
+def analyse(results: Results) -> Analysis:
+    """Two rows of heat maps for each part."""
+    drawn = []
+    for key, part in PARTS.items():
+        trained = part.study.axis.replace("maze", "trained")
+        for metric in ("optimality", "abstraction"):
+            caption = f"{part.title}: {metric}, mean and standard deviation over seeds."
+            name = f"{key}-{metric}"
+            drawn.append(grid_figure(results, part.study, metric, name, caption, trained))
+    return analysis([], drawn)
+
+
+def _beyond(study: Study, shortest: int) -> Iterable[tuple[str, str]]:
+    """Trained lengths and longer lengths to test at."""
+    for point in study.points:
+        for test in point.tests:
+            length = int(split_spec(test)[1]["length"])
+            if shortest <= int(point.name) < length:
+                yield point.name, test
+
+
+def _better(key: str, shortest: int) -> list[Check]:
+    study = PARTS[key].study
+    return [
+        above("optimality", study.arm(name, "AS(κ)", test), study.arm(name, "FS(k*)", test))
+        for name, test in _beyond(study, shortest)
+    ]
+
+
+def _within() -> list[Check]:
+    study = PARTS["mlp"].study
+    return [
+        between("optimality", study.arm(point.name, "FS(k*)", test), low=0.9)
+        for point in study.points
+        for test in point.tests
+        if int(split_spec(test)[1]["length"]) <= int(point.name)
+    ]
+
+
+MLP, LSTM = PARTS["mlp"].study, PARTS["lstm"].study
+LONG = tmaze("passive", 64)
+CLAIMS = (
+    Claim(
+        "generalisation-q-passive",
+        "With Q-learning in the Passive-TMaze, AS(2) does better than FS(k*) at lengths beyond "
+        "the one it was trained on.",
+        "Figure 20",
+        all_of(_better("q-passive", 3), "at every longer length, from 3 on, 95% interval above 0"),
+    ),
+    Claim(
+        "generalisation-q-active",
+        "The same in the Active-TMaze, where AS(2) learned to reach the right goals.",
+        "Figure 21",
+        all_of(
+            [
+                above(
+                    "optimality",
+                    PARTS["q-active"].study.arm("3", "AS(κ)", tmaze("active", n, continual=True)),
+                    PARTS["q-active"].study.arm("3", "FS(k*)", tmaze("active", n, continual=True)),
+                )
+                for n in (4, 5, 6)
+            ],
+            "trained at length 3, tested at 4, 5 and 6, 95% interval above 0",
+        ),
+    ),
+    Claim(
+        "generalisation-ppo-passive",
+        "With PPO on mazes of fixed length, AS(2) does better than FS(k*) at longer ones.",
+        "Figure 22",
+        all_of(
+            _better("ppo-passive", 3), "at every longer length, from 3 on, 95% interval above 0"
+        ),
+    ),
+    Claim(
+        "generalisation-within",
+        "Random corridors in training let even FS(k*) do well at all shorter lengths.",
+        "Figure 24",
+        all_of(_within(), "mean optimality of at least 0.9 at every length up to the trained one"),
+    ),
+    Claim(
+        "generalisation-beyond",
+        "Beyond the trained lengths AS(2) with an MLP does better than FS(k*).",
+        "Figure 24",
+        all_of(_better("mlp", 4), "at every longer length, from 4 on, 95% interval above 0"),
+    ),
+    Claim(
+        "generalisation-lstm",
+        "With an LSTM, FS(k*), too, does well beyond the trained lengths.",
+        "Figure 25; Section 5",
+        all_of(
+            [
+                between("optimality", LSTM.arm(name, "FS(k*)", test), low=0.9)
+                for name, test in _beyond(LSTM, 4)
+            ],
+            "mean optimality of at least 0.9 at every longer length, from 4 on",
+        ),
+    ),
+    Claim(
+        "generalisation-abstraction",
+        "AS(2) holds far fewer different stacks than FS(k*).",
+        "Figure 24",
+        all_of(
+            [
+                below(
+                    "abstraction",
+                    MLP.arm(name, "AS(κ)", LONG),
+                    MLP.arm(name, "FS(k*)", LONG),
+                )
+                for name in ("8", "16", "64")
+            ],
+            "tested at length 64, trained at 8, 16 and 64, 95% interval",
+        ),
+    ),
+)

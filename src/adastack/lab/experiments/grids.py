@@ -1,0 +1,72 @@
+"""Policies trained at one point and tested at another, as heat maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from adastack.lab import figures
+from adastack.lab.experiment import Figure
+from adastack.lab.experiments.study import Point, Study
+from adastack.lab.figures import Grid
+from adastack.lab.results import Results
+from adastack.lab.statistics import Floats, summary
+from adastack.tasks.registry import split_spec
+
+
+def tested(study: Study, tests: Sequence[str], smoke: Sequence[str]) -> Study:
+    """The study with every policy tested on these tasks, at smoke scale on those."""
+
+    def with_tests(points: Sequence[Point], tasks: Sequence[str]) -> tuple[Point, ...]:
+        return tuple(replace(point, tests=tuple(tasks)) for point in points)
+
+    return replace(
+        study, points=with_tests(study.points, tests), smoke=with_tests(study.smoke, smoke)
+    )
+
+
+def grid_figure(
+    results: Results, study: Study, metric: str, name: str, caption: str, trained: str
+) -> Figure:
+    """A heat map for each memory: means over the seeds, with their standard deviations."""
+    grids = grids_of(results, study, metric, trained)
+    known = np.concatenate([grid.values.ravel() for grid in grids] or [np.zeros(0)])
+    known = known[np.isfinite(known)]
+    limits = (0.0, 1.0)
+    if metric == "abstraction" and len(known) and known.max() > known.min():
+        limits = (float(known.min()), float(known.max()))
+    return Figure(
+        name, caption, figures.heat_maps(grids, columns=max(3, min(4, len(grids))), limits=limits)
+    )
+
+
+def grids_of(results: Results, study: Study, metric: str, trained: str) -> list[Grid]:
+    """The heat maps, rows tested and columns trained."""
+    points = study.shown(results)
+    labels = dict.fromkeys(memory.label for point in points for memory in point.memories)
+    tests = list(dict.fromkeys(test for point in points for test in point.tests))
+    grids = []
+    for label in labels:
+        cells = np.full((2, len(tests), len(points)), np.nan)
+        for column, point in enumerate(points):
+            for row, test in enumerate(tests):
+                values = _values(results, study, point, label, test, metric)
+                if len(values):
+                    found = summary(values)
+                    cells[:, row, column] = found.mean, found.sd
+        names = [f"{split_spec(test)[1].get('length', test)}" for test in tests]
+        columns = [point.name for point in points]
+        grids.append(Grid(label, names, columns, cells[0], trained, "tested length", cells[1]))
+    return grids
+
+
+def _values(
+    results: Results, study: Study, point: Point, label: str, test: str, metric: str
+) -> Floats:
+    for memory in point.memories:
+        if memory.label == label:
+            rows = results.evaluations(**study.where(point, memory), tested=test)
+            return np.array([row[metric] for row in rows if row.get(metric) is not None], float)
+    return np.zeros(0)

@@ -1,0 +1,14 @@
+"""The length scaling with an LSTM over the slots."""
+
+from __future__ import annotations
+
+from adastack.lab.experiment import Scale
+from adastack.lab.experiments.length_scaling.sweep import study_of
+from adastack.lab.job import Job
+
+STUDY = study_of("lstm", batch=1)
+
+
+def sweep(scale: Scale) -> list[Job]:
+    """All trainings."""
+    return STUDY.jobs(scale)

@@ -1,0 +1,153 @@
+"""What a study shows: bars, lines, curves and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from adastack.lab import figures
+from adastack.lab.experiment import Analysis, Figure, Table
+from adastack.lab.experiments.study import Memory, Point, Study
+from adastack.lab.figures import Curves, Panel
+from adastack.lab.results import Results
+from adastack.lab.statistics import Floats, iqm, solved, summary, wilson_interval
+
+REGRETS = {
+    "auc_memory_regret": "Memory regret (share of steps)",
+    "auc_active_regret": "Active regret (share of steps)",
+    "auc_passive_regret": "Passive regret (share of steps)",
+}
+CONTINUAL = {"auc_reward": "Reward per 1000 steps", **REGRETS}
+EPISODIC = {"auc_return": "Return", **REGRETS}
+SOLVED = 0.98
+"""The share of the optimal value at which a seed counts as having solved its task."""
+
+
+def analysis(tables: Sequence[Table] = (), figures: Sequence[Figure] = ()) -> Analysis:
+    """What there is to see: drawings and tables of nothing are left out."""
+    return Analysis(
+        [table for table in tables if table.rows], [figure for figure in figures if figure.svg]
+    )
+
+
+def metrics_of(study: Study) -> Mapping[str, str]:
+    """The paper's four metrics, over the training."""
+    return CONTINUAL if study.continual else EPISODIC
+
+
+def bar_figure(
+    results: Results,
+    study: Study,
+    name: str,
+    caption: str,
+    metrics: Mapping[str, str] | None = None,
+) -> Figure:
+    """A panel for each metric, a group of bars for each point."""
+    panels = _panels(results, study, metrics_of(study) if metrics is None else metrics)
+    return Figure(name, caption, figures.bars(panels, columns=min(4, max(2, len(panels)))))
+
+
+def line_figure(
+    results: Results,
+    study: Study,
+    name: str,
+    caption: str,
+    metrics: Mapping[str, str] | None = None,
+) -> Figure:
+    """A panel for each metric, a line for each memory over the points."""
+    panels = _panels(results, study, metrics_of(study) if metrics is None else metrics)
+    return Figure(name, caption, figures.lines(panels, columns=max(2, min(4, len(panels)))))
+
+
+def curve_figure(
+    results: Results, study: Study, name: str, caption: str, metric: str | None = None
+) -> Figure:
+    """A panel for each point: the metric over the training."""
+    metric = metric or ("reward" if study.continual else "return")
+    panels = []
+    for point in study.shown(results):
+        series: dict[str, Floats] = {}
+        step = np.zeros(0)
+        for memory in point.memories:
+            found = results.curves(**study.where(point, memory))
+            if found:
+                step, values = found["step"], found[metric]
+                if metric == "reward":
+                    values = 1000 * values / np.diff(step, prepend=0)
+                series[memory.label] = values
+        panels.append(Curves(f"{study.axis} {point.name}".strip(), step, series))
+    for panel in panels[:1]:
+        label = "reward per 1000 steps" if metric == "reward" else metric.replace("_", " ")
+        panels[0] = Curves(panel.title, panel.step, panel.series, label)
+    return Figure(name, caption, figures.curves(panels, columns=min(5, max(2, len(panels)))))
+
+
+def seed_table(results: Results, study: Study, name: str, caption: str = "") -> Table:
+    """A row for each point and memory: seeds, the metrics, and how many seeds solve the task."""
+    metrics = metrics_of(study)
+    header = ["task", "memory", "k", "settings", "seeds", *metrics.values()]
+    header += ["95% interval", "IQM", "solved", "95% of solved"]
+    rows = []
+    for point in study.shown(results):
+        for memory in point.memories:
+            rows.append(_row(results, study, point, memory, metrics))
+    return Table(name, header, rows, caption)
+
+
+def values_of(results: Results, study: Study, point: Point, memory: Memory, metric: str) -> Floats:
+    """A metric of all seeds that finished."""
+    rows = results.rows(**study.where(point, memory))
+    return np.array([row[metric] for row in rows if row.get(metric) is not None], np.float64)
+
+
+def _row(
+    results: Results, study: Study, point: Point, memory: Memory, metrics: Mapping[str, str]
+) -> list[str | float | int | None]:
+    values = {m: values_of(results, study, point, memory, m) for m in metrics}
+    first = next(iter(values.values()))
+    asked = study.seeds if memory.seeds is None else memory.seeds
+    settings = f"{memory.algo or study.algo}, {memory.preset or study.preset}"
+    row: list[str | float | int | None] = [point.task, memory.label, memory.size, settings]
+    row.append(f"{len(first)} of {asked}")
+    row += [_mean(each) for each in values.values()]
+    if not len(first):
+        return [*row, None, None, None, None]
+    good, count = _solved(results, study, point, memory)
+    share = str(wilson_interval(good, count)) if count else None
+    interval = str(summary(first).interval) if len(first) > 1 else None
+    return [*row, interval, f"{iqm(first):.3g}", f"{good} of {count}" if count else None, share]
+
+
+def _solved(results: Results, study: Study, point: Point, memory: Memory) -> tuple[int, int]:
+    """Seeds that reach `SOLVED` of the optimum, or where it is unknown, that always succeed."""
+    for metric, threshold in (("optimality", SOLVED), ("success", 1.0)):
+        values = values_of(results, study, point, memory, metric)
+        if len(values):
+            return solved(values, threshold)
+    return 0, 0
+
+
+def _mean(values: Floats) -> str | None:
+    if not len(values):
+        return None
+    found = summary(values)
+    return f"{found.mean:.3g} ± {found.sd:.2g}"
+
+
+def _panels(results: Results, study: Study, metrics: Mapping[str, str]) -> Sequence[Panel]:
+    points = study.shown(results)
+    return [
+        Panel(
+            title,
+            {
+                point.name: {
+                    memory.label: values_of(results, study, point, memory, metric)
+                    for memory in point.memories
+                }
+                for point in points
+            },
+            xlabel=study.axis,
+        )
+        for metric, title in metrics.items()
+    ]

@@ -1,0 +1,102 @@
+"""Bars and curves of both mazes, and what the paper says of them."""
+
+from __future__ import annotations
+
+from adastack.lab.claims import above, alike, all_of, below, between, near
+from adastack.lab.experiment import Analysis, Claim
+from adastack.lab.experiments.shown import analysis, bar_figure, curve_figure, seed_table
+from adastack.lab.experiments.tabular.sweep import ACTIVE, LENGTHS, PASSIVE
+from adastack.lab.results import Results
+
+LONGER = [str(n) for n in LENGTHS[1:]]
+MAZES = {"passive": ("Passive-TMaze", PASSIVE), "active": ("Active-TMaze", ACTIVE)}
+
+
+def analyse(results: Results) -> Analysis:
+    """Four metrics over the length, and the reward over time."""
+    drawn, tables = [], []
+    for key, (title, study) in MAZES.items():
+        caption = f"Continual {title} with Q-learning: means over the training."
+        drawn.append(bar_figure(results, study, f"{key}-bars", caption))
+        caption = f"Continual {title} with Q-learning: reward while learning."
+        drawn.append(curve_figure(results, study, f"{key}-curves", caption))
+        tables.append(seed_table(results, study, key, f"Continual {title}."))
+    return analysis(tables, drawn)
+
+
+def _claims() -> list[Claim]:
+    claims = []
+    for key, (title, study) in MAZES.items():
+        panel = "Figure 4a" if key == "passive" else "Figure 4b"
+        claims += [
+            Claim(
+                f"tabular-{key}-oracle",
+                f"In the continual {title}, AS(2) earns what the oracle FS(k*) earns.",
+                panel,
+                all_of(
+                    [near("auc_reward", *pair) for pair in study.pairs("AS(κ)", "FS(k*)")],
+                    "at every length at least 90% of the reward of FS(k*) over the training",
+                ),
+            ),
+            Claim(
+                f"tabular-{key}-above",
+                f"In the continual {title}, AS(2) earns more than FS(2) once the maze is longer "
+                "than the stack.",
+                panel,
+                all_of(
+                    [above("auc_reward", *pair) for pair in study.pairs("AS(κ)", "FS(κ)", LONGER)],
+                    "at lengths 3 to 6 the difference's 95% interval is above 0",
+                ),
+            ),
+            Claim(
+                f"tabular-{key}-passive-regret",
+                f"In the continual {title}, AS(2) drops a cue it holds far less often than FS(2).",
+                "Section 5, continual TMaze; " + panel,
+                all_of(
+                    [
+                        below("auc_passive_regret", *pair)
+                        for pair in study.pairs("AS(κ)", "FS(κ)", LONGER)
+                    ],
+                    "at lengths 3 to 6 passive regret is lower, 95% interval",
+                ),
+            ),
+        ]
+    return claims
+
+
+CLAIMS = (
+    *_claims(),
+    Claim(
+        "tabular-length-2",
+        "At length 2, where two slots are all there is to remember, all memories do alike.",
+        "Section 5, continual TMaze",
+        all_of(
+            [
+                alike("auc_reward", [s.arm("2", label) for label in ("AS(κ)", "FS(κ)", "FS(k*)")])
+                for s in (PASSIVE, ACTIVE)
+            ],
+            "rewards within 5% of the best, in both mazes",
+        ),
+    ),
+    Claim(
+        "tabular-oracle-regret",
+        "Even the oracle FS(k*) lacks the cue at every respawn, so its memory regret is not 0.",
+        "Section 5, continual TMaze",
+        all_of(
+            [between("auc_memory_regret", PASSIVE.arm(str(n), "FS(k*)"), 0.9 / n) for n in LENGTHS],
+            "in the Passive-TMaze at least 0.9 of one step in each attempt",
+        ),
+    ),
+    Claim(
+        "tabular-memory-use",
+        "AS(2) matches the oracle FS(k*) in memory use, too.",
+        "Figure 4, caption",
+        all_of(
+            [
+                near("auc_memory_regret", oracle, adaptive, slack=0.05)
+                for adaptive, oracle in PASSIVE.pairs("AS(κ)", "FS(k*)")
+            ],
+            "in the Passive-TMaze, memory regret at most 0.05 or 10% above that of FS(k*)",
+        ),
+    ),
+)

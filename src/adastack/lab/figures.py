@@ -1,0 +1,312 @@
+"""Drawings that all experiments share, as SVG that is the same bit for bit every time.
+
+A memory has the same colour in every drawing, from a palette that colour-blind readers can tell
+apart (Okabe and Ito), and a mark of its own, so that nothing hangs on colour alone.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+from numpy.typing import NDArray
+
+from adastack.lab.statistics import summary
+
+Floats = NDArray[np.float64]
+WIDTH = 7.2
+"""Inches: a page's column."""
+POINTS = 100
+"""A curve is drawn by this many points; each is a mean."""
+WHITE_TEXT_BELOW = 0.45
+
+STYLE: Any = {
+    "svg.hashsalt": "adastack",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "hatch.linewidth": 0.6,
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a series is drawn."""
+
+    colour: str
+    hatch: str = ""
+    line: str = "-"
+    marker: str = "o"
+
+
+LOOKS: Mapping[str, Look] = {
+    "AS(κ)": Look("#0072B2"),
+    "AS(k)": Look("#0072B2"),
+    "AS(κ), robust": Look("#56B4E9", "///", "--"),
+    "FS(κ)": Look("#E69F00", marker="s"),
+    "FS(k)": Look("#E69F00", marker="s"),
+    "FS(k*)": Look("#009E73", marker="^"),
+    "FS(k*), robust": Look("#009E73", "///", "--", "^"),
+    "Demir(κ)": Look("#CC79A7", marker="D"),
+    "Demir(κ) + IM": Look("#D55E00", "\\\\\\", "-.", "v"),
+}
+"""Each memory as it looks everywhere; what is not here is drawn in black."""
+OTHER = Look("#000000", marker="x")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes with grouped values."""
+
+    title: str
+    groups: Mapping[str, Mapping[str, Floats]]
+    """For each position on the axis, for each series, a value for each seed."""
+    xlabel: str = ""
+    ylabel: str = ""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One set of axes with curves over training steps."""
+
+    title: str
+    step: Floats
+    series: Mapping[str, Floats]
+    """(seeds, points) for each series."""
+    ylabel: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A heat map."""
+
+    title: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Floats
+    """(rows, columns); NaN where nothing is known."""
+    xlabel: str = ""
+    ylabel: str = ""
+    spreads: Floats | None = None
+    """Standard deviations, written below the values."""
+
+
+def bars(panels: Sequence[Panel], columns: int = 4) -> str:
+    """Bars with means, one standard deviation, and every seed as a dot; "" if there are none."""
+    if not _anything(panels):
+        return ""
+    with _style():
+        canvas, axes = _canvas(len(panels), columns, 2.0)
+        labels = _order(label for p in panels for group in p.groups.values() for label in group)
+        for ax, panel in zip(axes, panels, strict=False):
+            _bar_panel(ax, panel, labels)
+        _legend(canvas, axes, labels)
+        return _svg(canvas)
+
+
+def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) -> str:
+    """Means over an axis of numbers, with one standard deviation and the 95% interval."""
+    if not _anything(panels):
+        return ""
+    with _style():
+        canvas, axes = _canvas(len(panels), columns, 2.1)
+        labels = _order(label for p in panels for group in p.groups.values() for label in group)
+        for ax, panel in zip(axes, panels, strict=False):
+            _line_panel(ax, panel, labels)
+            if logarithmic:
+                ax.set_yscale("log")
+        _legend(canvas, axes, labels, kind="line")
+        return _svg(canvas)
+
+
+def curves(panels: Sequence[Curves], columns: int = 5) -> str:
+    """Mean over seeds, one standard deviation (light) and its 95% interval (darker)."""
+    if not any(panel.series for panel in panels):
+        return ""
+    with _style():
+        canvas, axes = _canvas(len(panels), columns, 1.7)
+        labels = _order(label for panel in panels for label in panel.series)
+        for ax, panel in zip(axes, panels, strict=False):
+            for label, values in panel.series.items():
+                step, binned_values = binned(panel.step, values)
+                _band(ax, step / 1e6, binned_values, LOOKS.get(label, OTHER))
+            ax.set_title(panel.title)
+            ax.set_xlabel("steps (millions)")
+            ax.set_ylabel(panel.ylabel)
+        _legend(canvas, axes, labels, kind="line")
+        return _svg(canvas)
+
+
+def heat_maps(grids: Sequence[Grid], columns: int = 3, limits: tuple[float, float] = (0, 1)) -> str:
+    """Grids with a number in every cell."""
+    if not any(np.isfinite(grid.values).any() for grid in grids):
+        return ""
+    with _style():
+        canvas, axes = _canvas(len(grids), columns, 2.3)
+        image = None
+        for ax, grid in zip(axes, grids, strict=False):
+            image = _heat_map(ax, grid, limits)
+        if image is not None:
+            canvas.colorbar(image, ax=axes, shrink=0.7, pad=0.01)
+        return _svg(canvas)
+
+
+def binned(step: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """A curve as at most `POINTS` means; windows without a value are left out of theirs."""
+    parts = min(POINTS, len(step))
+    edges = np.linspace(0, len(step), parts + 1).astype(int)
+    ends = step[edges[1:] - 1].astype(np.float64)
+    means = np.full((len(values), parts), np.nan)
+    for i, (low, high) in enumerate(itertools.pairwise(edges)):
+        block = values[:, low:high]
+        known = np.isfinite(block)
+        count = known.sum(axis=1)
+        total = np.where(known, block, 0.0).sum(axis=1)
+        np.divide(total, count, out=means[:, i], where=count > 0)
+    return ends, means
+
+
+def _anything(panels: Sequence[Panel]) -> bool:
+    groups = (group for panel in panels for group in panel.groups.values())
+    return any(len(values) for group in groups for values in group.values())
+
+
+def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
+    width = 0.84 / max(1, len(labels))
+    for x, group in enumerate(panel.groups.values()):
+        for place, label in enumerate(labels):
+            if label not in group or not len(group[label]):
+                continue
+            look, found = LOOKS.get(label, OTHER), summary(group[label])
+            left = x - 0.42 + (place + 0.5) * width
+            ax.bar(
+                left, found.mean, width * 0.94, color=look.colour, hatch=look.hatch,
+                edgecolor="white" if look.hatch else look.colour, linewidth=0.4,
+            )  # fmt: skip
+            # Seeds lie side by side, so that equal ones can be told apart.
+            spread = np.linspace(-0.3, 0.3, found.count) * width if found.count > 1 else [0.0]
+            ax.plot(left + np.asarray(spread), group[label], ".", color="0.15", ms=1.6, mew=0)
+            ax.errorbar(left, found.mean, found.sd, color="0.15", lw=0.7, capsize=1.5, capthick=0.7)
+    ax.set_xticks(range(len(panel.groups)), list(panel.groups))
+    ax.axhline(0, color="0.3", lw=0.5)
+    _words(ax, panel.title, panel.xlabel, panel.ylabel)
+
+
+def _line_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
+    for label in labels:
+        known = [(x, g[label]) for x, g in panel.groups.items() if label in g and len(g[label])]
+        if not known:
+            continue
+        look = LOOKS.get(label, OTHER)
+        at = np.array([list(panel.groups).index(x) for x, _ in known])
+        found = [summary(values) for _, values in known]
+        mean, sd = np.array([f.mean for f in found]), np.array([f.sd for f in found])
+        ax.fill_between(at, mean - sd, mean + sd, color=look.colour, alpha=0.15, lw=0)
+        ax.plot(at, mean, look.line, color=look.colour, marker=look.marker, ms=3.5, lw=1.2)
+        half = [0 if f.count == 1 else f.interval.high - f.mean for f in found]
+        ax.errorbar(at, mean, half, color=look.colour, fmt="none", lw=0.8, capsize=2)
+    ax.set_xticks(range(len(panel.groups)), list(panel.groups))
+    _words(ax, panel.title, panel.xlabel, panel.ylabel)
+
+
+def _band(ax: Any, x: Floats, values: Floats, look: Look) -> None:
+    known = np.isfinite(values).all(axis=0)
+    x, values = x[known], values[:, known]
+    if not len(x):
+        return
+    mean = values.mean(axis=0)
+    if len(values) > 1:
+        found = [summary(column) for column in values.T]
+        sd = np.array([f.sd for f in found])
+        half = np.array([f.interval.high - f.mean for f in found])
+        for size, alpha in ((sd, 0.15), (half, 0.3)):
+            ax.fill_between(x, mean - size, mean + size, color=look.colour, alpha=alpha, lw=0)
+    ax.plot(x, mean, look.line, color=look.colour, lw=1.2)
+
+
+def _heat_map(ax: Any, grid: Grid, limits: tuple[float, float]) -> Any:
+    low, high = limits
+    image = ax.imshow(grid.values, vmin=low, vmax=high, cmap="cividis", aspect="auto")
+    ax.set_xticks(range(len(grid.columns)), list(grid.columns))
+    ax.set_yticks(range(len(grid.rows)), list(grid.rows))
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    for (row, column), value in np.ndenumerate(grid.values):
+        if math.isnan(value):
+            ax.text(column, row, "–", ha="center", va="center", color="0.4")
+            continue
+        dark = (value - low) / (high - low) < WHITE_TEXT_BELOW
+        text = f"{value:.2f}"
+        if grid.spreads is not None:
+            text += f"\n±{grid.spreads[row, column]:.2f}"
+        colour = "white" if dark else "black"
+        ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
+    _words(ax, grid.title, grid.xlabel, grid.ylabel)
+    return image
+
+
+def _words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
+    ax.set_title(title)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+
+
+def _canvas(count: int, columns: int, height: float) -> tuple[Canvas, list[Any]]:
+    columns = max(1, min(columns, count))
+    rows = max(1, -(-count // columns))
+    canvas = Canvas(figsize=(WIDTH, height * rows + 0.3), layout="constrained")
+    axes = [canvas.add_subplot(rows, columns, i + 1) for i in range(count)]
+    return canvas, axes
+
+
+def _order(labels: Any) -> list[str]:
+    """Each label once, as in `LOOKS`, then the others as they came."""
+    found = list(dict.fromkeys(labels))
+    return [x for x in LOOKS if x in found] + [x for x in found if x not in LOOKS]
+
+
+def _legend(canvas: Canvas, axes: Sequence[Any], labels: Sequence[str], kind: str = "bar") -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = []
+    for label in labels:
+        look = LOOKS.get(label, OTHER)
+        if kind == "line":
+            line: Any = look.line
+            handles.append(Line2D([], [], color=look.colour, linestyle=line, label=label))
+        else:
+            edge = "white" if look.hatch else look.colour
+            handles.append(
+                Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=edge, label=label)
+            )
+    if handles:
+        canvas.legend(handles=handles, loc="outside upper center", ncols=6, frameon=False)
+
+
+def _style() -> AbstractContextManager[None]:
+    return mpl.rc_context(STYLE)
+
+
+def _svg(canvas: Canvas) -> str:
+    text = io.StringIO()
+    canvas.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return text.getvalue()

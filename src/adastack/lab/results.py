@@ -1,0 +1,162 @@
+"""What analyses and claims see of a store: finished runs as rows and curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adastack.files import DamagedFileError
+from adastack.lab.job import Job, merged
+
+if TYPE_CHECKING:
+    from adastack.lab.store import Store
+
+Row = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+T = TypeVar("T")
+REGRETS = ("memory_regret", "active_regret", "passive_regret")
+
+
+class Results:
+    """The finished ones of some jobs.
+
+    Runs that are missing, unfinished or damaged are left out, and named by `missing`.
+
+    Args:
+        store: Where the runs are.
+        jobs: What was asked for.
+    """
+
+    def __init__(self, store: Store, jobs: Iterable[Job]) -> None:
+        self.store, self.jobs = store, merged(jobs)
+        self._unreadable: set[str] = set()
+        self._spelled: dict[str, Row] = {}
+
+    @property
+    def missing(self) -> list[Job]:
+        """The jobs that have no result."""
+        found = {job.address for job in self._finished} - self._unreadable
+        return [job for job in self.jobs if job.address not in found]
+
+    @cached_property
+    def tasks(self) -> set[str]:
+        """The tasks that the jobs are about, finished or not."""
+        return {job.settings["task"] for job in self.jobs if "task" in job.settings}
+
+    def rows(self, **where: Any) -> list[Row]:
+        """One row per seed of every finished training that matches.
+
+        A row holds the run's task, memory, stack_size, algo, preset, overrides and learner's
+        settings (net, gamma, ...), trained_steps, everything that the final greedy evaluation says
+        of the seed, and means over the training: auc_reward (per 1000 steps), auc_return,
+        auc_success, and auc_memory_regret, auc_active_regret, auc_passive_regret (per step).
+        """
+        return [row for row in self._rows if matches(row, where)]
+
+    def evaluations(self, **where: Any) -> list[Row]:
+        """The same for every further evaluation, with ``tested``, the task it was made on."""
+        return [row for row in self._evaluations if matches(row, where)]
+
+    def curves(self, **where: Any) -> Arrays:
+        """Metrics over the training, (seeds, points), and ``step`` (points,); empty if none."""
+        found: list[Arrays] = []
+        for job in self._trained:
+            if matches(self._settings(job), where):
+                metrics = self._read(job, self.store.metrics)
+                found += [metrics] if metrics is not None else []
+        if not found:
+            return {}
+        points = min(len(metrics["step"]) for metrics in found)
+        names = set.intersection(*(set(metrics) for metrics in found)) - {"step"}
+        joined = {
+            name: np.concatenate([metrics[name][:, :points] for metrics in found]) for name in names
+        }
+        return {"step": found[0]["step"][:points], **joined}
+
+    def exact(self, kind: str, **where: Any) -> list[Row]:
+        """The answers of finished exact computations: their settings and what came out."""
+        rows = []
+        for job in self._finished:
+            if job.kind == kind:
+                answer = self._read(job, self.store.result)
+                rows += [{**job.settings, **answer}] if answer is not None else []
+        return [row for row in rows if matches(row, where)]
+
+    @cached_property
+    def _finished(self) -> list[Job]:
+        return [job for job in self.jobs if self.store.status(job) == "finished"]
+
+    @property
+    def _trained(self) -> list[Job]:
+        return [job for job in self._finished if job.kind == "train"]
+
+    @cached_property
+    def _rows(self) -> list[Row]:
+        rows: list[Row] = []
+        for job in self._trained:
+            answer = self._read(job, self.store.result)
+            metrics = self._read(job, self.store.metrics)
+            if answer is None or metrics is None:
+                continue
+            means = _means(metrics)
+            common = self._settings(job)
+            for index, seed in enumerate(answer["seeds"]):
+                mine = {name: float(values[index]) for name, values in means.items()}
+                rows.append({**common, **seed, **mine})
+        return rows
+
+    @cached_property
+    def _evaluations(self) -> list[Row]:
+        rows: list[Row] = []
+        for job in self._trained:
+            for test in job.evaluate:
+                answer = self._read(job, partial(self.store.evaluation, evaluation=test))
+                if answer is not None:
+                    common = {**self._settings(job), "tested": test.task}
+                    rows += [{**common, **seed} for seed in answer["seeds"]]
+        return rows
+
+    def _settings(self, job: Job) -> Row:
+        """What a run was, with the learner's settings spelled out."""
+        # Every query asks for them: a result is read and verified once.
+        if job.address not in self._spelled:
+            asked = {name: value for name, value in job.settings.items() if name != "seeds"}
+            spelled = (self._read(job, self.store.result) or {}).get("settings", {})
+            asked["trained_steps"] = asked.pop("steps")
+            self._spelled[job.address] = {"net": None, **spelled, **asked}
+        return self._spelled[job.address]
+
+    def _read(self, job: Job, how: Callable[[Job], T]) -> T | None:
+        """What a file says; nothing, and the job counted as missing, if it cannot be trusted."""
+        try:
+            return how(job)
+        except (DamagedFileError, KeyError):
+            self._unreadable.add(job.address)
+            return None
+
+
+def matches(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+    """Whether a row has all these values; a set or a tuple stands for any of its members."""
+    return all(
+        row.get(name) in want if isinstance(want, set | tuple) else row.get(name) == want
+        for name, want in where.items()
+    )
+
+
+def _means(metrics: Arrays) -> dict[str, NDArray[np.float64]]:
+    """Means over the whole training, one value per seed."""
+    steps = float(metrics["step"][-1])
+    width = np.diff(metrics["step"], prepend=0)
+    attempts = metrics["attempts"].sum(axis=1)
+    means = {"auc_reward": 1000 * metrics["reward"].sum(axis=1) / steps}
+    for name in ("return", "success"):
+        total = np.nansum(metrics[name] * metrics["attempts"], axis=1)
+        means[f"auc_{name}"] = total / np.maximum(attempts, 1)
+    means["auc_memory_regret"] = (metrics["memory_regret"] * width).sum(axis=1) / steps
+    for name in REGRETS[1:]:
+        means[f"auc_{name}"] = metrics[name].sum(axis=1) / steps
+    return means

@@ -1,0 +1,177 @@
+"""What seeds say: means, intervals and comparisons, as pure functions on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+LEVEL = 0.95
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A range that holds the true value with a given confidence."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"[{self.low:.3g}, {self.high:.3g}]"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is said of one group of seeds."""
+
+    count: int
+    mean: float
+    sd: float
+    """The standard deviation of the seeds; 0 for a single one."""
+    interval: Interval
+    """Of the mean, by Student's t."""
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g} ± {self.sd:.2g} (n={self.count})"
+
+
+def summary(values: ArrayLike, level: float = LEVEL) -> Summary:
+    """Mean, standard deviation and interval of some seeds.
+
+    Example:
+        >>> str(summary([1.0, 2.0, 3.0]))
+        '2 ± 1 (n=3)'
+    """
+    array = _known(values)
+    return Summary(len(array), float(array.mean()), deviation(array), t_interval(array, level))
+
+
+def deviation(values: ArrayLike) -> float:
+    """The standard deviation of a sample; 0 for a single value."""
+    array = _known(values)
+    return float(array.std(ddof=1)) if len(array) > 1 else 0.0
+
+
+def t_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
+    """Student's interval of a mean; of a single value it is everything."""
+    array = _known(values)
+    mean = float(array.mean())
+    if len(array) == 1:
+        return Interval(-np.inf, np.inf)
+    half = _t(level, len(array) - 1) * deviation(array) / np.sqrt(len(array))
+    return Interval(mean - half, mean + half)
+
+
+def difference_interval(first: ArrayLike, second: ArrayLike, level: float = LEVEL) -> Interval:
+    """Welch's interval of the difference of two means, first less second."""
+    one, two = _known(first), _known(second)
+    gap = float(one.mean() - two.mean())
+    if min(len(one), len(two)) == 1:
+        return Interval(-np.inf, np.inf)
+    parts = np.array([one.var(ddof=1) / len(one), two.var(ddof=1) / len(two)])
+    if parts.sum() == 0:
+        return Interval(gap, gap)
+    freedom = parts.sum() ** 2 / (parts**2 / [len(one) - 1, len(two) - 1]).sum()
+    half = _t(level, freedom) * np.sqrt(parts.sum())
+    return Interval(float(gap - half), float(gap + half))
+
+
+def iqm(scores: ArrayLike) -> float:
+    """The mean of the middle half of all scores.
+
+    Example:
+        >>> iqm([0, 1, 2, 100])
+        1.5
+    """
+    return float(stats.trim_mean(_known(scores).ravel(), 0.25))
+
+
+def bootstrap_interval(
+    scores: ArrayLike,
+    statistic: Callable[[Floats], float] = iqm,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Interval:
+    """A stratified bootstrap: the seeds of each task are drawn anew, task by task.
+
+    Args:
+        scores: (seeds, tasks), or (seeds,) of a single task.
+        statistic: What is computed of scores of that shape.
+        seed: Where the random numbers come from.
+        resamples: How often the seeds are drawn.
+        level: The share of the draws that lie in the interval.
+    """
+    table = _known(scores)
+    table = table.reshape(len(table), -1)
+    generator = np.random.default_rng(seed)
+    drawn = generator.integers(0, len(table), (resamples, *table.shape))
+    tasks = np.arange(table.shape[1])
+    found = [statistic(table[rows, tasks]) for rows in drawn]
+    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high))
+
+
+def probability_of_improvement(first: ArrayLike, second: ArrayLike) -> float:
+    """The chance that a seed of the first beats one of the second, ties half, mean over tasks.
+
+    Args:
+        first: (seeds, tasks), or (seeds,) of a single task.
+        second: The same tasks; the number of seeds may differ.
+
+    Example:
+        >>> probability_of_improvement([1, 2], [0, 2])
+        0.625
+    """
+    one, two = (_known(scores) for scores in (first, second))
+    one, two = one.reshape(len(one), -1), two.reshape(len(two), -1)
+    if one.shape[1] != two.shape[1]:
+        raise ValueError(f"expected the same tasks, actual: {one.shape[1]} and {two.shape[1]}")
+    gaps = one[:, None, :] - two[None, :, :]
+    return float(((gaps > 0) + 0.5 * (gaps == 0)).mean())
+
+
+def solved(values: ArrayLike, threshold: float) -> tuple[int, int]:
+    """How many values reach a threshold, and of how many."""
+    array = _known(values)
+    return int((array >= threshold).sum()), len(array)
+
+
+def wilson_interval(successes: int, count: int, level: float = LEVEL) -> Interval:
+    """Wilson's interval of a probability, after some successes among a count.
+
+    Example:
+        >>> str(wilson_interval(20, 20))
+        '[0.839, 1]'
+    """
+    if count < 1 or not 0 <= successes <= count:
+        raise ValueError(f"expected successes in 0..{count} of at least 1, actual: {successes}")
+    z = float(stats.norm.ppf((1 + level) / 2))
+    share = successes / count
+    centre = share + z * z / (2 * count)
+    half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    # At the ends the formula gives 0 and 1 but for rounding.
+    low = 0.0 if successes == 0 else float((centre - half) / scale)
+    high = 1.0 if successes == count else float((centre + half) / scale)
+    return Interval(low, high)
+
+
+def _t(level: float, freedom: float) -> float:
+    return float(stats.t.ppf((1 + level) / 2, freedom))
+
+
+def _known(values: ArrayLike) -> Floats:
+    """The values as numbers; a statistic of nothing, or of what is not a number, is refused."""
+    array = np.asarray(values, np.float64)
+    if array.size == 0:
+        raise ValueError("expected at least one value, actual: none")
+    if not np.isfinite(array).all():
+        raise ValueError("expected finite values, actual: some that are not")
+    return array

@@ -1,0 +1,123 @@
+"""Statistics against closed forms, scipy and rliable."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+from adastack.lab import statistics as s
+
+NUMBERS = st.floats(-1e3, 1e3).map(lambda x: round(x, 3))
+
+
+def sample(low=2, high=12):
+    return hnp.arrays(np.float64, st.integers(low, high), elements=NUMBERS)
+
+
+@given(sample())
+def test_t_interval_is_scipys(values):
+    found = s.t_interval(values)
+    if values.std() == 0:
+        assert found.low == found.high == values[0]
+        return
+    want = stats.ttest_1samp(values, 0.0).confidence_interval()
+    assert np.allclose([found.low, found.high], [want.low, want.high])
+
+
+@given(sample(), sample())
+def test_welch_interval_is_scipys(first, second):
+    found = s.difference_interval(first, second)
+    if first.std() + second.std() == 0:
+        assert found.low == found.high == first[0] - second[0]
+        return
+    want = stats.ttest_ind(first, second, equal_var=False).confidence_interval()
+    assert np.allclose([found.low, found.high], [want.low, want.high], rtol=1e-6, atol=1e-6)
+
+
+def test_summary_by_hand():
+    found = s.summary([2.0, 4.0, 4.0, 6.0])
+    assert (found.count, found.mean) == (4, 4.0)
+    assert found.sd == pytest.approx(np.sqrt(8 / 3))
+    half = 3.182446 * np.sqrt(8 / 3) / 2  # Student's t of three degrees of freedom
+    assert found.interval.low == pytest.approx(4 - half, abs=1e-5)
+
+
+def test_one_seed_says_nothing_of_the_mean():
+    assert s.summary([1.0]).sd == 0
+    assert s.t_interval([1.0]) == s.Interval(-np.inf, np.inf)
+    assert s.difference_interval([1.0], [0.0, 0.1]).low == -np.inf
+
+
+@given(sample(1, 20))
+def test_iqm_drops_a_quarter_at_each_end(values):
+    cut = len(values) // 4
+    middle = np.sort(values)[cut : len(values) - cut]
+    assert s.iqm(values) == pytest.approx(middle.mean())
+
+
+@given(sample(1, 8), sample(1, 8))
+def test_improvement_counts_pairs(first, second):
+    wins = sum((a > b) + 0.5 * (a == b) for a in first for b in second)
+    found = s.probability_of_improvement(first, second)
+    assert found == pytest.approx(wins / (len(first) * len(second)))
+    assert found + s.probability_of_improvement(second, first) == pytest.approx(1)
+
+
+def test_rliable_agrees():
+    metrics = pytest.importorskip("rliable.metrics", exc_type=Exception)
+    rng = np.random.default_rng(0)
+    one, two = rng.normal(size=(9, 4)), rng.normal(0.5, size=(7, 4))
+    assert s.iqm(one) == pytest.approx(metrics.aggregate_iqm(one))
+    assert s.probability_of_improvement(one, two) == pytest.approx(
+        metrics.probability_of_improvement(one, two)
+    )
+
+
+def test_bootstrap_draws_each_task_by_itself():
+    # Within a task all seeds agree, so however seeds are drawn the mean is the same.
+    scores = np.tile([0.0, 1.0, 5.0], (6, 1))
+    assert s.bootstrap_interval(scores, lambda x: float(x.mean())) == s.Interval(2.0, 2.0)
+
+
+def test_bootstrap_of_a_mean_is_near_the_normal_interval():
+    values = np.random.default_rng(3).normal(size=400)
+    found = s.bootstrap_interval(values, lambda x: float(x.mean()), resamples=4000)
+    half = 1.96 * values.std() / 20
+    assert found.low == pytest.approx(values.mean() - half, abs=0.01)
+    assert found.high == pytest.approx(values.mean() + half, abs=0.01)
+
+
+def test_bootstrap_is_seeded():
+    values = np.random.default_rng(3).normal(size=20)
+    assert s.bootstrap_interval(values, seed=1) == s.bootstrap_interval(values, seed=1)
+    assert s.bootstrap_interval(values, seed=1) != s.bootstrap_interval(values, seed=2)
+
+
+@given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_is_scipys(case):
+    hits, count = case
+    found = s.wilson_interval(hits, count)
+    want = stats.binomtest(hits, count).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((want.low, want.high), abs=1e-9)
+
+
+def test_solved_counts_what_reaches_the_threshold():
+    assert s.solved([0.5, 0.98, 1.0], 0.98) == (2, 3)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, np.nan]])
+def test_what_has_no_statistics_is_refused(values):
+    with pytest.raises(ValueError, match="expected"):
+        s.summary(values)
+
+
+def test_other_tasks_are_refused():
+    with pytest.raises(ValueError, match="same tasks"):
+        s.probability_of_improvement(np.ones((2, 3)), np.ones((2, 4)))
+
+
+def test_impossible_counts_are_refused():
+    with pytest.raises(ValueError, match="successes"):
+        s.wilson_interval(3, 2)
