@@ -21,6 +21,8 @@ VERBS = {
     "theory": "exact answers: kappa, value gap, value-consistency, states",
     "cost": "compute and memory of each network and memory",
     "find-k": "the smallest stack that is enough, learned or proved",
+    "reproduce": "every figure and table of the paper: runs that resume, here or on a cluster",
+    "runs": "what was run: list, verify, remove",
     "bench": "the speed figures, each as a ratio measured in one run",
 }
 """Each verb and its line in ``adastack --help``; a verb's module is imported only when it runs."""
@@ -54,10 +56,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RuntimeError, MemoryError) as error:
         print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
         return FAILED
-    except KeyboardInterrupt:
-        print(f"adastack {verb}: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"adastack {verb}: {str(stop) or 'interrupted'}", file=sys.stderr)
         return FAILED
-    return DONE
+    code: int = getattr(module, "exit_code", lambda result: DONE)(result)
+    return code
 
 
 def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, ModuleType | None]:

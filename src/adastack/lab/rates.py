@@ -42,6 +42,10 @@ class Rates:
             steps, spent = self._measured.get(key, (0.0, 0.0))
             self._measured[key] = (steps + work, spent + seconds)
 
+    def is_measured(self, job: Job) -> bool:
+        """Whether a job like this has finished."""
+        return any(key in self._measured for key in _keys(job))
+
     def seconds(self, job: Job) -> float:
         """How long one core needs for a job from its beginning."""
         for key in _keys(job):

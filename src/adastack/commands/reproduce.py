@@ -1,0 +1,196 @@
+"""``adastack reproduce``: every figure and table of the paper."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from adastack.commands import Output
+from adastack.lab.experiment import SCALES, Experiment
+from adastack.lab.experiments import load_experiments
+from adastack.lab.job import Job, merged
+from adastack.lab.live import duration, label, watch_jobs
+from adastack.lab.local import available_cores
+from adastack.lab.rates import Rates
+from adastack.lab.runner import BACKENDS
+from adastack.lab.runner import run as run_jobs
+from adastack.lab.store import Store
+
+STORE = Path("lab")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of ``adastack reproduce``."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="experiments, or all; see --list")
+    parser.add_argument("--list", action="store_true", help="the experiments and their size")
+    parser.add_argument("--scale", choices=SCALES, default="paper", help="smoke or paper (paper)")
+    parser.add_argument("--backend", choices=BACKENDS, default="local", help="local or ray (local)")
+    parser.add_argument("--address", help="where the Ray cluster is (one on this machine)")
+    parser.add_argument("--workers", type=int, help="jobs at a time (one for each core)")
+    parser.add_argument("--store", type=Path, default=STORE, help="where the runs are (lab)")
+    parser.add_argument(
+        "--seeds", type=int, metavar="N", help="the first N only, in whole batches of five"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Runs what the experiments lack, or says what that is."""
+    chosen = _chosen(args.names, everything=args.list and not args.names)
+    sweeps = {
+        name: first_seeds(each.sweep(SCALES[args.scale]), args.seeds)
+        for name, each in chosen.items()
+    }
+    about = {"scale": args.scale, "store": str(args.store)}
+    if args.list:
+        return {**about, "list": [_line(chosen[name], jobs) for name, jobs in sweeps.items()]}
+    if args.address and args.backend != "ray":
+        raise ValueError("--address expects --backend ray")
+    store = Store(args.store)
+    if args.dry_run:
+        return {**about, "plan": plan(sweeps, store, args.workers or available_cores())}
+    began = time.perf_counter()
+    try:
+        with watch_jobs() as on_change:
+            outcome = run_jobs(
+                [job for jobs in sweeps.values() for job in jobs],
+                store,
+                backend=args.backend,
+                workers=args.workers,
+                address=args.address,
+                on_change=on_change,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped: the same command goes on") from None
+    names = {job.address: label(job) for jobs in sweeps.values() for job in jobs}
+    return {
+        **about,
+        "names": list(sweeps),
+        "finished": outcome.finished,
+        "skipped": outcome.skipped,
+        "failed": {address: [names[address], why] for address, why in outcome.failed.items()},
+        "seconds": time.perf_counter() - began,
+    }
+
+
+def exit_code(result: dict[str, Any]) -> int:
+    """1 if a run failed."""
+    return int(bool(result.get("failed")))
+
+
+def _chosen(names: Sequence[str], *, everything: bool) -> dict[str, Experiment]:
+    known = load_experiments()
+    if everything or "all" in names:
+        return known
+    if not names:
+        raise ValueError(f"expected experiments of {', '.join(known)}, or all")
+    for name in names:
+        if name not in known:
+            raise ValueError(f"expected experiments of {', '.join(known)}, actual: {name!r}")
+    return {name: known[name] for name in names}
+
+
+def first_seeds(jobs: Iterable[Job], most: int | None) -> list[Job]:
+    """The batches with a seed below ``most``; whole, so that they are those of the full sweep."""
+    if most is None:
+        return merged(jobs)
+    if most < 1:
+        raise ValueError(f"--seeds must be at least 1, actual: {most}")
+    return merged(job for job in jobs if min(job.settings.get("seeds", (0,))) < most)
+
+
+def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, Any]:
+    """How many runs exist, how many are to do, and how long that takes."""
+    rates = Rates(store)
+    everything = merged(job for jobs in sweeps.values() for job in jobs)
+    finished = {job.address for job in everything if store.is_finished(job)}
+
+    def size(jobs: list[Job]) -> dict[str, Any]:
+        todo = [job for job in jobs if job.address not in finished]
+        each = [rates.seconds(job) for job in todo]
+        return {
+            "exist": len(jobs) - len(todo),
+            "to_do": len(todo),
+            "steps": sum(job.steps for job in todo),
+            "seconds": max([sum(each) / workers, *each], default=0.0),
+        }
+
+    return {
+        "experiments": {name: size(jobs) for name, jobs in sweeps.items()},
+        "all": size(everything),
+        "workers": workers,
+        "measured": sum(rates.is_measured(job) for job in everything),
+    }
+
+
+def _line(experiment: Experiment, jobs: list[Job]) -> dict[str, Any]:
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "where": experiment.where,
+        "claims": len(experiment.claims),
+        "jobs": len(jobs),
+        "steps": sum(job.steps for job in jobs),
+    }
+
+
+def show(result: dict[str, Any]) -> None:
+    """Prints the list, the plan, or what became of the runs."""
+    if "list" in result:
+        _show_list(result["list"])
+    elif "plan" in result:
+        _show_plan(result["plan"])
+    else:
+        _show_outcome(result)
+
+
+def _show_list(lines: list[dict[str, Any]]) -> None:
+    table = Table("name", "shows", "in the paper", "claims", "jobs", "steps")
+    for line in lines:
+        numbers = (str(line["claims"]), str(line["jobs"]), f"{line['steps']:,}")
+        table.add_row(line["name"], line["title"], line["where"], *numbers)
+    _right(table, 3)
+    Output().print(table)
+
+
+def _show_plan(plan: dict[str, Any]) -> None:
+    table = Table("experiment", "exist", "to do", "steps", "time")
+    rows = {**plan["experiments"], "all, shared runs once": plan["all"]}
+    for name, size in rows.items():
+        numbers = (str(size["exist"]), str(size["to_do"]), f"{size['steps']:,}")
+        table.add_row(name, *numbers, duration(size["seconds"]) if size["to_do"] else "-")
+    _right(table, 1)
+    console = Output()
+    console.print(table)
+    known = plan["measured"]
+    console.print(
+        f"Times are for {plan['workers']} workers, from the speed of finished runs like "
+        f"{known} of these and from usual speeds for the rest.",
+        highlight=False,
+    )
+
+
+def _right(table: Table, first: int) -> None:
+    for column in table.columns[first:]:
+        column.justify = "right"
+
+
+def _show_outcome(result: dict[str, Any]) -> None:
+    console = Output()
+    total = sum(len(result[name]) for name in ("finished", "skipped", "failed"))
+    console.print(
+        f"{total} runs: {len(result['finished'])} computed in {duration(result['seconds'])}, "
+        f"{len(result['skipped'])} there already, {len(result['failed'])} failed",
+        highlight=False,
+    )
+    for address, (name, reason) in result["failed"].items():
+        console.print(f"  {name}: {reason}  ({address})", markup=False, highlight=False)
+    words = ["adastack report", *result["names"]]
+    words += [] if result["scale"] == "paper" else [f"--scale {result['scale']}"]
+    words += [] if result["store"] == str(STORE) else [f"--store {result['store']}"]
+    console.print(f"Now: {' '.join(words)}", highlight=False)

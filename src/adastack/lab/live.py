@@ -1,0 +1,138 @@
+"""What runs now: a table on a terminal, a line for each job that ended elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from adastack.lab.job import Job
+from adastack.lab.runner import Board, OnChange
+
+SHOWN = ("success", "return", "reward_rate", "memory_regret")
+
+
+@contextmanager
+def watch_jobs() -> Iterator[OnChange]:
+    """Shows on standard error how jobs get on; give what it yields to `run` as ``on_change``."""
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as live:
+        lines = _Lines()
+
+        def refresh(board: Board) -> None:
+            for reason in lines.failures(board):
+                live.console.print(reason, style="red", markup=False, highlight=False)
+            live.update(table_of(board), refresh=True)
+
+        yield refresh
+
+
+def table_of(board: Board) -> Table:
+    """The running jobs, and in the title how many there are in all."""
+    table = Table("job", "seeds", "done", "steps/s", "now", "left", title=headline(board))
+    for job in board.running.values():
+        table.add_row(*(escape(text) for text in _row(board.store.progress(job), job)))
+    return table
+
+
+def headline(board: Board) -> str:
+    """How things stand, in a line."""
+    outcome = board.outcome
+    counts = {
+        "finished": len(outcome.finished) + len(outcome.skipped),
+        "failed": len(outcome.failed),
+        "running": len(board.running),
+        "waiting": len(board.waiting),
+    }
+    words = [f"{count} {name}" for name, count in counts.items() if count]
+    left = f", about {duration(board.seconds_left())} left" if board.running else ""
+    return f"{len(board.jobs)} jobs: {', '.join(words)}{left}"
+
+
+def label(job: Job) -> str:
+    """A job in a few words.
+
+    Example:
+        >>> label(Job("kappa", {"task": "xormaze", "memory": "frame"}))
+        'xormaze, frame, kappa'
+    """
+    s = job.settings
+    overrides = [f"{name} {value}" for name, value in s.get("overrides", {}).items()]
+    memory = " ".join(str(s[name]) for name in ("memory", "stack_size") if name in s)
+    kind = s["algo"] if job.kind == "train" else job.kind
+    words = (s.get("task"), memory, kind, s.get("preset"), *overrides)
+    return ", ".join(str(word) for word in words if word)
+
+
+def duration(seconds: float) -> str:
+    """A time in words.
+
+    Example:
+        >>> [duration(s) for s in (0.42, 59.6, 61, 7300)]
+        ['0.4 s', '1 min', '1 min', '2 h 2 min']
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+def _row(said: dict[str, Any] | None, job: Job) -> list[str]:
+    seeds = span(job.settings.get("seeds", ()))
+    if not said or not said["step"]:
+        return [label(job), seeds, "starts" if job.steps else "computes", "", "", ""]
+    numbers = ((name, said["numbers"].get(name)) for name in SHOWN)
+    now = "  ".join(f"{name} {value:.3g}" for name, value in numbers if value is not None)
+    share = f"{said['step'] / said['total']:.0%}" if said["total"] else str(said["step"])
+    if not said["rate"] or not said["total"]:
+        return [label(job), seeds, share, "", now, ""]
+    left = (said["total"] - said["step"]) * len(job.settings["seeds"]) / said["rate"]
+    return [label(job), seeds, share, f"{said['rate']:,.0f}", now, duration(max(left, 0.0))]
+
+
+def span(seeds: Sequence[int]) -> str:
+    """Seeds in a word."""
+    return f"{min(seeds)}-{max(seeds)}" if len(seeds) > 1 else "".join(map(str, seeds))
+
+
+class _Lines:
+    """A line on standard error for each job that ended."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def __call__(self, board: Board) -> None:
+        jobs = {job.address: job for job in board.jobs}
+        for address in board.outcome.finished:
+            if self._first(address):
+                spent = duration(board.store.document(jobs[address])["seconds"])
+                self._print(board, f"{label(jobs[address])}: finished in {spent}")
+        for text in self.failures(board):
+            self._print(board, text)
+
+    def failures(self, board: Board) -> list[str]:
+        """Failures that were not said yet."""
+        jobs = {job.address: job for job in board.jobs}
+        failed = board.outcome.failed.items()
+        new = [(address, reason) for address, reason in failed if self._first(address)]
+        return [f"{label(jobs[address])}: failed: {reason}" for address, reason in new]
+
+    def _first(self, address: str) -> bool:
+        new = address not in self._said
+        self._said.add(address)
+        return new
+
+    def _print(self, board: Board, text: str) -> None:
+        outcome = board.outcome
+        ended = len(outcome.finished) + len(outcome.failed) + len(outcome.skipped)
+        print(f"{ended} of {len(board.jobs)}: {text}", file=sys.stderr, flush=True)
