@@ -154,7 +154,7 @@ def falling(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
     return rising(metric, arms[::-1], slack)
 
 
-def exactly(kind: str, judge: Callable[[dict[str, Any]], Found], **where: Any) -> Check:
+def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where: Any) -> Check:
     """What an exact computation says."""
 
     def check(results: Results) -> Found | None:

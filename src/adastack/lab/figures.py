@@ -17,6 +17,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from adastack.lab.statistics import summary
@@ -27,6 +28,9 @@ WIDTH = 7.2
 POINTS = 100
 """A curve is drawn by this many points; each is a mean."""
 WHITE_TEXT_BELOW = 0.45
+"""Where on the colour scale a cell is too dark for black."""
+LEAST_FOR_BANDS = 3
+"""Seeds from which on a band is drawn; the interval of two is wider than the page."""
 
 STYLE: Any = {
     "svg.hashsalt": "adastack",
@@ -67,6 +71,9 @@ LOOKS: Mapping[str, Look] = {
     "FS(k*), robust": Look("#009E73", "///", "--", "^"),
     "Demir(κ)": Look("#CC79A7", marker="D"),
     "Demir(κ) + IM": Look("#D55E00", "\\\\\\", "-.", "v"),
+    "AS(k), compiled": Look("#000000", line="none", marker="x"),
+    "Passive-TMaze": Look("#000000"),
+    "Active-TMaze": Look("#999999", line="--", marker="s"),
 }
 """Each memory as it looks everywhere; what is not here is drawn in black."""
 OTHER = Look("#000000", marker="x")
@@ -118,7 +125,7 @@ def bars(panels: Sequence[Panel], columns: int = 4) -> str:
         labels = _order(label for p in panels for group in p.groups.values() for label in group)
         for ax, panel in zip(axes, panels, strict=False):
             _bar_panel(ax, panel, labels)
-        _legend(canvas, axes, labels)
+        _legend(canvas, labels, "bar")
         return _svg(canvas)
 
 
@@ -133,7 +140,7 @@ def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) 
             _line_panel(ax, panel, labels)
             if logarithmic:
                 ax.set_yscale("log")
-        _legend(canvas, axes, labels, kind="line")
+        _legend(canvas, labels, "line", marks=True)
         return _svg(canvas)
 
 
@@ -146,12 +153,11 @@ def curves(panels: Sequence[Curves], columns: int = 5) -> str:
         labels = _order(label for panel in panels for label in panel.series)
         for ax, panel in zip(axes, panels, strict=False):
             for label, values in panel.series.items():
-                step, binned_values = binned(panel.step, values)
-                _band(ax, step / 1e6, binned_values, LOOKS.get(label, OTHER))
-            ax.set_title(panel.title)
-            ax.set_xlabel("steps (millions)")
-            ax.set_ylabel(panel.ylabel)
-        _legend(canvas, axes, labels, kind="line")
+                step, means = binned(panel.step, values)
+                _band(ax, step / _unit(panel)[0], means, LOOKS.get(label, OTHER))
+            ax.xaxis.set_major_locator(MaxNLocator(4))
+            _words(ax, panel.title, f"steps ({_unit(panel)[1]})", panel.ylabel)
+        _legend(canvas, labels, "line")
         return _svg(canvas)
 
 
@@ -203,7 +209,9 @@ def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
             )  # fmt: skip
             # Seeds lie side by side, so that equal ones can be told apart.
             spread = np.linspace(-0.3, 0.3, found.count) * width if found.count > 1 else [0.0]
-            ax.plot(left + np.asarray(spread), group[label], ".", color="0.15", ms=1.6, mew=0)
+            ax.plot(
+                left + np.asarray(spread), group[label], "o", ms=2, mfc="white", mec="0.15", mew=0.3
+            )
             ax.errorbar(left, found.mean, found.sd, color="0.15", lw=0.7, capsize=1.5, capthick=0.7)
     ax.set_xticks(range(len(panel.groups)), list(panel.groups))
     ax.axhline(0, color="0.3", lw=0.5)
@@ -221,7 +229,7 @@ def _line_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
         mean, sd = np.array([f.mean for f in found]), np.array([f.sd for f in found])
         ax.fill_between(at, mean - sd, mean + sd, color=look.colour, alpha=0.15, lw=0)
         ax.plot(at, mean, look.line, color=look.colour, marker=look.marker, ms=3.5, lw=1.2)
-        half = [0 if f.count == 1 else f.interval.high - f.mean for f in found]
+        half = [0 if f.count < LEAST_FOR_BANDS else f.interval.high - f.mean for f in found]
         ax.errorbar(at, mean, half, color=look.colour, fmt="none", lw=0.8, capsize=2)
     ax.set_xticks(range(len(panel.groups)), list(panel.groups))
     _words(ax, panel.title, panel.xlabel, panel.ylabel)
@@ -233,13 +241,18 @@ def _band(ax: Any, x: Floats, values: Floats, look: Look) -> None:
     if not len(x):
         return
     mean = values.mean(axis=0)
-    if len(values) > 1:
+    if len(values) >= LEAST_FOR_BANDS:
         found = [summary(column) for column in values.T]
         sd = np.array([f.sd for f in found])
         half = np.array([f.interval.high - f.mean for f in found])
         for size, alpha in ((sd, 0.15), (half, 0.3)):
             ax.fill_between(x, mean - size, mean + size, color=look.colour, alpha=alpha, lw=0)
     ax.plot(x, mean, look.line, color=look.colour, lw=1.2)
+
+
+def _unit(panel: Curves) -> tuple[float, str]:
+    """What steps are counted in."""
+    return (1e6, "millions") if len(panel.step) and panel.step[-1] >= 1e5 else (1e3, "thousands")
 
 
 def _heat_map(ax: Any, grid: Grid, limits: tuple[float, float]) -> Any:
@@ -283,7 +296,7 @@ def _order(labels: Any) -> list[str]:
     return [x for x in LOOKS if x in found] + [x for x in found if x not in LOOKS]
 
 
-def _legend(canvas: Canvas, axes: Sequence[Any], labels: Sequence[str], kind: str = "bar") -> None:
+def _legend(canvas: Canvas, labels: Sequence[str], kind: str, marks: bool = False) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -292,7 +305,10 @@ def _legend(canvas: Canvas, axes: Sequence[Any], labels: Sequence[str], kind: st
         look = LOOKS.get(label, OTHER)
         if kind == "line":
             line: Any = look.line
-            handles.append(Line2D([], [], color=look.colour, linestyle=line, label=label))
+            mark = look.marker if marks else ""
+            handles.append(
+                Line2D([], [], color=look.colour, linestyle=line, marker=mark, ms=3.5, label=label)
+            )
         else:
             edge = "white" if look.hatch else look.colour
             handles.append(

@@ -11,12 +11,22 @@ from adastack.lab.experiment import Analysis, Figure, Table
 from adastack.lab.experiments.study import Memory, Point, Study
 from adastack.lab.figures import Curves, Panel
 from adastack.lab.results import Results
-from adastack.lab.statistics import Floats, iqm, solved, summary, wilson_interval
+from adastack.lab.statistics import (
+    Floats,
+    bootstrap_interval,
+    difference_interval,
+    iqm,
+    probability_of_improvement,
+    solved,
+    summary,
+    wilson_interval,
+)
 
+# Regrets are shares of steps.
 REGRETS = {
-    "auc_memory_regret": "Memory regret (share of steps)",
-    "auc_active_regret": "Active regret (share of steps)",
-    "auc_passive_regret": "Passive regret (share of steps)",
+    "auc_memory_regret": "Memory regret",
+    "auc_active_regret": "Active regret",
+    "auc_passive_regret": "Passive regret",
 }
 CONTINUAL = {"auc_reward": "Reward per 1000 steps", **REGRETS}
 EPISODIC = {"auc_return": "Return", **REGRETS}
@@ -87,11 +97,33 @@ def seed_table(results: Results, study: Study, name: str, caption: str = "") -> 
     """A row for each point and memory: seeds, the metrics, and how many seeds solve the task."""
     metrics = metrics_of(study)
     header = ["task", "memory", "k", "settings", "seeds", *metrics.values()]
-    header += ["95% interval", "IQM", "solved", "95% of solved"]
+    header += ["95% interval", "IQM (bootstrap 95%)", "solved (95%)"]
     rows = []
     for point in study.shown(results):
         for memory in point.memories:
             rows.append(_row(results, study, point, memory, metrics))
+    return Table(name, header, rows, caption)
+
+
+def comparison_table(results: Results, study: Study, name: str, caption: str = "") -> Table:
+    """The first memory against each other, point by point and over all points."""
+    metric, title = next(iter(metrics_of(study).items()))
+    rows: list[list[str | float | int | None]] = []
+    chances: dict[str, list[float]] = {}
+    for point in study.shown(results):
+        first, *others = point.memories
+        ours = values_of(results, study, point, first, metric)
+        for other in others:
+            theirs = values_of(results, study, point, other, metric)
+            if len(ours) and len(theirs):
+                chance = probability_of_improvement(ours, theirs)
+                chances.setdefault(f"{first.label} over {other.label}", []).append(chance)
+                apart = f"{ours.mean() - theirs.mean():.3g} {difference_interval(ours, theirs)}"
+                versus = f"{first.label} over {other.label}"
+                rows.append([point.task, versus, apart, f"{chance:.2f}"])
+    for versus, each in chances.items():
+        rows.append(["all", versus, None, f"{np.mean(each):.2f}"])
+    header = ["task", "comparison", f"{title}: difference (95%)", "chance that a seed does better"]
     return Table(name, header, rows, caption)
 
 
@@ -112,11 +144,11 @@ def _row(
     row.append(f"{len(first)} of {asked}")
     row += [_mean(each) for each in values.values()]
     if not len(first):
-        return [*row, None, None, None, None]
+        return [*row, None, None, None]
     good, count = _solved(results, study, point, memory)
-    share = str(wilson_interval(good, count)) if count else None
+    share = f"{good} of {count} {wilson_interval(good, count)}" if count else None
     interval = str(summary(first).interval) if len(first) > 1 else None
-    return [*row, interval, f"{iqm(first):.3g}", f"{good} of {count}" if count else None, share]
+    return [*row, interval, f"{iqm(first):.3g} {bootstrap_interval(first)}", share]
 
 
 def _solved(results: Results, study: Study, point: Point, memory: Memory) -> tuple[int, int]:

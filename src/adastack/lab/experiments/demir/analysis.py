@@ -5,7 +5,7 @@ from __future__ import annotations
 from adastack.lab.claims import above, all_of
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.demir.sweep import ACTIVE, PASSIVE
-from adastack.lab.experiments.shown import analysis, bar_figure, seed_table
+from adastack.lab.experiments.shown import analysis, bar_figure, comparison_table, seed_table
 from adastack.lab.results import Results
 
 LONGER = ["3", "4", "5", "6"]
@@ -19,6 +19,7 @@ def analyse(results: Results) -> Analysis:
         caption = f"Continual {title} with Q-learning: means over the training."
         drawn.append(bar_figure(results, study, f"{key}-bars", caption))
         tables.append(seed_table(results, study, key, f"Continual {title}."))
+        tables.append(comparison_table(results, study, f"{key}-comparison"))
     return analysis(tables, drawn)
 
 

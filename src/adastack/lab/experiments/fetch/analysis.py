@@ -5,7 +5,13 @@ from __future__ import annotations
 from adastack.lab.claims import above, all_of, between
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.fetch.sweep import PERIODS, STUDIES, TASK
-from adastack.lab.experiments.shown import analysis, bar_figure, curve_figure, seed_table
+from adastack.lab.experiments.shown import (
+    analysis,
+    bar_figure,
+    comparison_table,
+    curve_figure,
+    seed_table,
+)
 from adastack.lab.experiments.worlds import figure_of_tests, panel_of_tests
 from adastack.lab.results import Results
 
@@ -37,6 +43,7 @@ def analyse(results: Results) -> Analysis:
             ),
         ]
         tables.append(seed_table(results, study, key, f"{what}."))
+        tables.append(comparison_table(results, study, f"{key}-comparison"))
     return analysis(tables, drawn)
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from adastack.lab.claims import above, all_of, near
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.fixed_length.sweep import ACTIVE, LENGTHS, PASSIVE
-from adastack.lab.experiments.shown import analysis, bar_figure, curve_figure, seed_table
+from adastack.lab.experiments.shown import (
+    analysis,
+    bar_figure,
+    comparison_table,
+    curve_figure,
+    seed_table,
+)
 from adastack.lab.results import Results
 
 LONGER = [str(n) for n in LENGTHS[1:]]
@@ -21,6 +27,7 @@ def analyse(results: Results) -> Analysis:
         drawn.append(bar_figure(results, study, f"{key}-bars", caption))
         drawn.append(curve_figure(results, study, f"{key}-curves", f"{what}: return."))
         tables.append(seed_table(results, study, key, f"{what}."))
+        tables.append(comparison_table(results, study, f"{key}-comparison"))
     return analysis(tables, drawn)
 
 

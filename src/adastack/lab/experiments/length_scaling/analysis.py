@@ -8,6 +8,7 @@ from adastack.lab.experiments.length_scaling.sweep import LENGTHS, STUDY
 from adastack.lab.experiments.shown import (
     analysis,
     bar_figure,
+    comparison_table,
     curve_figure,
     line_figure,
     seed_table,
@@ -33,7 +34,10 @@ def shown(results: Results, study: Study, net: str) -> tuple[list[Figure], list[
         bar_figure(results, study, "bars", f"{what}: means over the training."),
         curve_figure(results, study, "curves", f"{what}: return while learning."),
     ]
-    return figures, [seed_table(results, study, "seeds", f"{what}.")]
+    return figures, [
+        seed_table(results, study, "seeds", f"{what}."),
+        comparison_table(results, study, "comparison"),
+    ]
 
 
 def above_and_near(study: Study, name: str, net: str, where: str) -> tuple[Claim, Claim]:

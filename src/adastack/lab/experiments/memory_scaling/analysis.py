@@ -6,7 +6,7 @@ from adastack.lab.claims import above, all_of, below, between, falling
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.grids import grid_figure
 from adastack.lab.experiments.memory_scaling.sweep import SIZES, STUDY
-from adastack.lab.experiments.shown import analysis, line_figure, seed_table
+from adastack.lab.experiments.shown import analysis, comparison_table, line_figure, seed_table
 from adastack.lab.experiments.study import Study, tmaze
 from adastack.lab.results import Results
 
@@ -23,7 +23,10 @@ def shown(results: Results, study: Study, how: str) -> Analysis:
     """The scaling and the heat maps of an algorithm."""
     what = f"Episodic Passive-TMaze with corridors of 0 to 16 cells, {how}"
     return analysis(
-        [seed_table(results, study, "seeds", f"{what}.")],
+        [
+            seed_table(results, study, "seeds", f"{what}."),
+            comparison_table(results, study, "comparison"),
+        ],
         [
             line_figure(results, study, "scaling", f"{what}.", MAIN),
             *(

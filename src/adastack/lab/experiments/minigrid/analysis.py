@@ -5,7 +5,13 @@ from __future__ import annotations
 from adastack.lab.claims import above, all_of
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.minigrid.sweep import STUDY
-from adastack.lab.experiments.shown import analysis, bar_figure, curve_figure, seed_table
+from adastack.lab.experiments.shown import (
+    analysis,
+    bar_figure,
+    comparison_table,
+    curve_figure,
+    seed_table,
+)
 from adastack.lab.experiments.worlds import figure_of_tests, panel_of_tests
 from adastack.lab.results import Results
 
@@ -21,7 +27,10 @@ def analyse(results: Results) -> Analysis:
     """Curves, bars, and success in other worlds."""
     what = "MiniGrid-Memory of size 13, PPO with an MLP"
     return analysis(
-        [seed_table(results, STUDY, "seeds", f"{what}.")],
+        [
+            seed_table(results, STUDY, "seeds", f"{what}."),
+            comparison_table(results, STUDY, "comparison"),
+        ],
         [
             curve_figure(results, STUDY, "curves", f"{what}: success while training.", "success"),
             bar_figure(results, STUDY, "bars", f"{what}.", BARS),

@@ -89,9 +89,11 @@ def _kappa_is(task: str, memory: str, want: int) -> Check:
     return exactly("kappa", judge, task=task, memory=memory)
 
 
-def _gap_judge(row: dict[str, Any]) -> Found:
+def _gap_judge(row: dict[str, Any]) -> Found | None:
     gaps = {each["length"]: each["gap"] for each in row["rows"]}
-    known = [gaps.get(length, np.nan) for length in GAP_LENGTHS]
+    if set(gaps) < set(GAP_LENGTHS):
+        return None
+    known = [gaps[length] for length in GAP_LENGTHS]
     text = ", ".join(f"{length}: {gap:.3g}" for length, gap in gaps.items())
     # A corridor of one cell has one history behind its stack, so no gap.
     return Found(bool(known[0] < 1e-12 and (np.diff(known[:6]) > 0).all()), f"{row['task']} {text}")

@@ -7,9 +7,11 @@ from adastack.lab.experiments.study import tmaze
 from adastack.lab.job import Job
 
 MAZES = ("passive", "active")
-LENGTHS, SMOKE_LENGTHS = (2, 3, 4, 5, 6, 8, 10), (2, 3)
+LENGTHS, SMOKE_LENGTHS = (2, 3, 4, 5, 6, 8, 12, 16), (2, 3)
 GAP_LENGTHS, SMOKE_GAP_LENGTHS = (3, 4, 8, 16, 32, 64, 128, 256), (3, 4)
 RULES = ("adaptive", "frame")
+CHOICES = 2000
+"""Enough to decide each size; a longer search would only look for the best that is too small."""
 
 
 def sweep(scale: Scale) -> list[Job]:
@@ -18,9 +20,14 @@ def sweep(scale: Scale) -> list[Job]:
     tasks = [tmaze(maze, length) for maze in MAZES for length in lengths]
     gap_lengths = list(scale.pick(paper=GAP_LENGTHS, smoke=SMOKE_GAP_LENGTHS))
     return [
-        *(Job("kappa", {"task": t, "memory": r}) for t in (*tasks, "xormaze") for r in RULES),
+        *(kappa_job(task, rule) for task in (*tasks, "xormaze") for rule in RULES),
         *(gap_job(maze, gap_lengths) for maze in MAZES),
     ]
+
+
+def kappa_job(task: str, rule: str) -> Job:
+    """The smallest sufficient stack of one memory."""
+    return Job("kappa", {"task": task, "memory": rule, "max_choices": CHOICES})
 
 
 def gap_job(maze: str, lengths: list[int]) -> Job:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from adastack.lab.claims import above, alike, all_of, below, between, near
 from adastack.lab.experiment import Analysis, Claim
-from adastack.lab.experiments.shown import analysis, bar_figure, curve_figure, seed_table
+from adastack.lab.experiments.shown import (
+    analysis,
+    bar_figure,
+    comparison_table,
+    curve_figure,
+    seed_table,
+)
 from adastack.lab.experiments.tabular.sweep import ACTIVE, LENGTHS, PASSIVE
 from adastack.lab.results import Results
 
@@ -21,6 +27,7 @@ def analyse(results: Results) -> Analysis:
         caption = f"Continual {title} with Q-learning: reward while learning."
         drawn.append(curve_figure(results, study, f"{key}-curves", caption))
         tables.append(seed_table(results, study, key, f"Continual {title}."))
+        tables.append(comparison_table(results, study, f"{key}-comparison"))
     return analysis(tables, drawn)
 
 

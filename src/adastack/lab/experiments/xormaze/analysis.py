@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from adastack.lab.claims import Arm, above, all_of, between, near
 from adastack.lab.experiment import Analysis, Claim
-from adastack.lab.experiments.shown import analysis, bar_figure, curve_figure, seed_table
+from adastack.lab.experiments.shown import (
+    analysis,
+    bar_figure,
+    comparison_table,
+    curve_figure,
+    seed_table,
+)
 from adastack.lab.experiments.xormaze.sweep import STUDY
 from adastack.lab.results import Results
 
@@ -19,7 +25,10 @@ def analyse(results: Results) -> Analysis:
     """What each memory earns."""
     what = "XorMaze with Q-learning"
     return analysis(
-        [seed_table(results, STUDY, "seeds", f"{what}; κ = 3, and FS(k*) has 5 slots.")],
+        [
+            seed_table(results, STUDY, "seeds", f"{what}; κ = 3, and FS(k*) has 5 slots."),
+            comparison_table(results, STUDY, "comparison"),
+        ],
         [
             curve_figure(results, STUDY, "curves", f"{what}: return while learning."),
             bar_figure(results, STUDY, "bars", f"{what}.", BARS),

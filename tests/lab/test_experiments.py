@@ -1,0 +1,153 @@
+"""The experiments: valid jobs, and analyses and claims that stand on any store."""
+
+import pytest
+
+from adastack.deep.settings import settings_for as deep_settings
+from adastack.lab.claims import evaluate
+from adastack.lab.experiment import SCALES
+from adastack.lab.experiments import load_experiments
+from adastack.lab.job import Job, merged
+from adastack.lab.results import Results
+from adastack.lab.store import Store
+from adastack.lab.work import kind_of, perform
+from adastack.learners import LEARNERS, TABULAR
+from adastack.memory import get_rule
+from adastack.progress import Silent
+from adastack.tabular.settings import settings_for as tabular_settings
+from adastack.tasks.registry import make_task, split_spec
+from adastack.tasks.worlds import WORLDS, make_world
+
+NAMES = [
+    *("headline", "tabular", "length-scaling", "memory-scaling", "fixed-length", "lstm"),
+    *("transformer", "generalisation", "grpo", "xormaze", "demir", "cube", "minigrid", "fetch"),
+    *("cartpole", "minimal-memory", "consistency", "cost"),
+]
+ALL = load_experiments()
+
+
+def check_task(spec):
+    """Raises unless there is such a task; long mazes are shortened."""
+    name, words = split_spec(spec)
+    if name in WORLDS:
+        return make_world(spec)
+    words = {k: "20" if k == "length" and int(v) > 20 else v for k, v in words.items()}
+    return make_task(f"{name}:" + ",".join(f"{k}={v}" for k, v in words.items()))
+
+
+def check_training(settings):
+    check_task(settings["task"])
+    get_rule(settings["memory"])
+    found = tabular_settings if LEARNERS[settings["algo"]] == TABULAR else deep_settings
+    found(settings["preset"], settings["algo"], settings["overrides"])
+    assert settings["stack_size"] >= 1
+    assert len(set(settings["seeds"])) == len(settings["seeds"]) > 0
+
+
+def test_every_experiment_is_found():
+    assert sorted(ALL) == sorted(NAMES)
+    assert all(experiment.name == name for name, experiment in ALL.items())
+
+
+def test_claims_have_names_of_their_own():
+    ids = [claim.id for experiment in ALL.values() for claim in experiment.claims]
+    assert len(set(ids)) == len(ids) >= 30
+    for experiment in ALL.values():
+        assert experiment.claims
+        assert all(claim.sentence.endswith(".") and claim.where for claim in experiment.claims)
+        assert "**The paper**" in experiment.page
+        assert "**Reading it.**" in experiment.page
+
+
+@pytest.mark.parametrize("scale", SCALES.values(), ids=lambda scale: scale.name)
+@pytest.mark.parametrize("name", NAMES)
+def test_jobs_can_be_run(name, scale):
+    jobs = merged(ALL[name].sweep(scale))
+    assert jobs
+    for job in jobs:
+        kind_of(job.kind)
+        if job.kind == "train":
+            check_training(job.settings)
+        elif "task" in job.settings:
+            check_task(job.settings["task"])
+        for test in job.evaluate:
+            check_task(test.task)
+
+
+def test_addresses_tell_jobs_apart():
+    jobs = merged(job for e in ALL.values() for s in SCALES.values() for job in e.sweep(s))
+    assert len({job.address for job in jobs}) == len(jobs)
+    assert all(jobs[i].settings != jobs[j].settings for i in range(50) for j in range(i))
+
+
+def test_experiments_share_their_runs():
+    tests = {job.address for job in ALL["generalisation"].sweep(SCALES["paper"])}
+    trained = {
+        job.address
+        for name in ("tabular", "fixed-length", "length-scaling", "lstm", "transformer")
+        for job in ALL[name].sweep(SCALES["paper"])
+    }
+    assert tests == trained
+
+
+def test_smoke_is_small():
+    jobs = merged(job for e in ALL.values() for job in e.sweep(SCALES["smoke"]))
+    assert all(job.settings["steps"] <= 10_000 for job in jobs if job.kind == "train")
+    assert all(len(job.settings["seeds"]) <= 2 for job in jobs if job.kind == "train")
+
+
+@pytest.mark.parametrize("scale", SCALES.values(), ids=lambda scale: scale.name)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_store_says_not_enough_runs(name, scale, tmp_path):
+    results = Results(Store(tmp_path / "lab"), ALL[name].sweep(scale))
+    analysis = ALL[name].analyse(results)
+    assert not analysis.figures
+    assert results.missing == results.jobs
+    for _, verdict in evaluate(ALL[name].claims, results):
+        assert verdict.status == "not enough runs"
+        assert verdict.needed
+
+
+def test_a_small_store_is_drawn(tmp_path):
+    store = Store(tmp_path / "lab")
+    experiment = ALL["generalisation"]
+    wanted = {"passive-tmaze:length=2,continual=true", "passive-tmaze:length=3,continual=true"}
+    jobs = [
+        job for job in merged(experiment.sweep(SCALES["smoke"])) if job.settings["task"] in wanted
+    ]
+    assert len(jobs) == 7
+    for job in jobs:
+        with store.claim(job) as folder:
+            perform(job, folder, Silent())
+    results = Results(store, experiment.sweep(SCALES["smoke"]))
+    names = {figure.name for figure in experiment.analyse(results).figures}
+    assert names == {"q-passive-optimality", "q-passive-abstraction"}
+    plain = ALL["tabular"].analyse(Results(store, ALL["tabular"].sweep(SCALES["smoke"])))
+    assert {figure.name for figure in plain.figures} == {"passive-bars", "passive-curves"}
+    table = next(table for table in plain.tables if table.name == "passive")
+    filled = [row for row in table.rows if row[4] == "2 of 20"]
+    assert len(filled) == 8
+    for _, verdict in evaluate(experiment.claims, results):
+        assert verdict.status == "not enough runs"  # Two seeds of 2000 steps prove nothing.
+
+
+def test_exact_claims_come_true(tmp_path):
+    """The two claims on the XorMaze: three slots are enough, and four frames, not five."""
+    store, experiment = Store(tmp_path / "lab"), ALL["minimal-memory"]
+    jobs = [job for job in experiment.sweep(SCALES["paper"]) if job.settings["task"] == "xormaze"]
+    for job in jobs:
+        with store.claim(job) as folder:
+            perform(job, folder, Silent())
+    verdicts = {
+        claim.id: verdict.status
+        for claim, verdict in evaluate(experiment.claims, Results(store, jobs))
+    }
+    assert verdicts["minimal-xormaze"] == "holds"
+    assert verdicts["minimal-xormaze-frame"] == "fails"
+    assert verdicts["minimal-adaptive"] == "not enough runs"
+
+
+def test_every_kind_is_known():
+    with pytest.raises(ValueError, match="kind of job"):
+        kind_of("nothing")
+    assert kind_of("td") is not kind_of("kappa")
+    assert Job("td", {"task": "office", "k": 2}).steps == 0
