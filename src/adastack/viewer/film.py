@@ -24,6 +24,8 @@ Act = Callable[[Any, NDArray[np.int64]], tuple[Any, int]]
 
 PALETTE = 128
 """Colours of a picture on a page."""
+LEAST_MILLISECONDS = 80
+"""Between two pictures on a page: slow enough to see what is given up."""
 LAST_SECONDS = 1.5
 """How long a film stays on its last picture."""
 
@@ -45,7 +47,8 @@ class Film:
         for picture, note in zip(self.pictures, self.notes, strict=True):
             address = _data_address(picture)
             frames.append({**note, "image": images.setdefault(address, len(images))})
-        return {"images": list(images), "frames": frames, "milliseconds": round(1000 / self.rate)}
+        beat = max(LEAST_MILLISECONDS, round(1000 / self.rate))
+        return {"images": list(images), "frames": frames, "milliseconds": beat}
 
     def write_gif(self, path: str | Path) -> None:
         """Writes an animated GIF, whole."""
