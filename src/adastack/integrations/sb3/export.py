@@ -43,6 +43,7 @@ from adastack.integrations.sb3.vec_stack import VecStack, find_stack
 from adastack.runs import versions
 
 FORMAT = "adastack policy 1"
+NOT_SETTINGS = ("start_time", "verbose")
 SHOWN_STEPS = 60
 """An episode's picture shows at most this many steps."""
 
@@ -170,7 +171,9 @@ def _settings(model: Any, stack: VecStack, task: str) -> dict[str, Any]:
     numbers = {
         name: value
         for name, value in sorted(vars(model).items())
-        if isinstance(value, bool | int | float) and not name.startswith("_")
+        if isinstance(value, bool | int | float)
+        and not name.startswith("_")
+        and name not in NOT_SETTINGS
     }
     gsde = {"use_sde": True} if getattr(model, "use_sde", False) else {}
     libraries = ("stable_baselines3", "sb3_contrib", "torch")

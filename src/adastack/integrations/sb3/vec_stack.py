@@ -100,7 +100,7 @@ class VecStack(VecEnvWrapper):
         env_actions, memory_actions = self.action_form.split_batch(actions)
         if self.rule.passive:
             memory_actions = self._no_choice
-        elif not self.action_form.in_range:
+        elif not self.action_form.in_range or len(memory_actions) != self.num_envs:
             self._stack.check(memory_actions)
         self._slots = self._stack.slots_of(memory_actions)
         self.venv.step_async(env_actions)
