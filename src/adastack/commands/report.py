@@ -1,0 +1,73 @@
+"""``adastack report``: which claims hold, on one page."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from adastack.commands import Output
+from adastack.lab.episodes import watch_all
+from adastack.lab.experiment import SCALES
+from adastack.lab.experiments import load_experiments
+from adastack.lab.findings import gather
+from adastack.lab.publish import write_results
+from adastack.lab.report import report_page, summary_of
+from adastack.lab.store import Store
+
+STORE = Path("lab")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of ``adastack report``."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="experiments (all of them)")
+    parser.add_argument("--store", type=Path, default=STORE, help="where the runs are (lab)")
+    parser.add_argument("--scale", choices=SCALES, default="paper", help="smoke or paper (paper)")
+    parser.add_argument("--out", type=Path, default=Path("report.html"), help="(report.html)")
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help="also write tables, figures and verdicts there"
+    )
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Reads the store and writes the page."""
+    known = load_experiments()
+    unknown = [name for name in args.names if name not in known]
+    if unknown:
+        raise ValueError(f"expected experiments of {', '.join(known)}, actual: {unknown[0]!r}")
+    if not args.store.is_dir():
+        raise ValueError(f"expected a store, actual: {args.store}; run `adastack reproduce` first")
+    store = Store(args.store)
+    findings = gather(
+        store, {name: known[name] for name in args.names or known}, SCALES[args.scale]
+    )
+    episodes = watch_all(store, findings.finished)
+    page = report_page(findings, episodes, "" if args.store == STORE else str(args.store))
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    page.write(args.out)
+    if args.results:
+        args.results.mkdir(parents=True, exist_ok=True)
+        write_results(findings, args.results)
+    return {
+        "file": str(args.out),
+        "results": args.results and str(args.results),
+        **summary_of(findings),
+    }
+
+
+def show(result: dict[str, Any]) -> None:
+    """Prints a row for each experiment."""
+    table = Table("experiment", "runs", "failed", "hold", "fail", "lack runs")
+    for name, found in result["experiments"].items():
+        verdicts = list(found["claims"].values())
+        table.add_row(
+            name,
+            f"{found['finished']} of {found['runs']}",
+            str(found["failed"]),
+            *(str(verdicts.count(status)) for status in result["claims"]),
+        )
+    console = Output()
+    console.print(table)
+    console.print(f"open {result['file']} in a browser", highlight=False)

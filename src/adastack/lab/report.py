@@ -1,0 +1,240 @@
+"""The report: one HTML page that says which claims hold, and shows why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Sized
+from html import escape
+from typing import Any
+
+from adastack.lab.episodes import Watched
+from adastack.lab.experiment import Claim, Table, Verdict
+from adastack.lab.findings import STATUSES, Chapter, Findings
+from adastack.lab.job import Job
+from adastack.lab.live import duration, label
+from adastack.viewer.page import Page
+
+BADGES = {"holds": "✓ holds", "fails": "✗ fails", "not enough runs": "… not enough runs"}
+CLASSES = {"holds": "holds", "fails": "fails", "not enough runs": "open"}
+
+
+def report_page(findings: Findings, episodes: Sequence[Watched] = (), store: str = "") -> Page:
+    """The page.
+
+    Args:
+        findings: What the experiments show.
+        episodes: What is watched at the end.
+        store: The store, as in ``--store``, if it is not the default.
+    """
+    page = Page("The paper's claims, put to the test")
+    _summary(page, findings)
+    page.contents()
+    page.heading("Claims")
+    _claims(page, findings)
+    for chapter in findings.chapters:
+        _chapter(page, chapter, findings.scale, store)
+    if episodes:
+        _episodes(page, episodes)
+    _computed_with(page, findings)
+    return page
+
+
+def command_of(name: str, scale: str, store: str = "") -> str:
+    """What makes an experiment's runs."""
+    return f"adastack reproduce {name} --scale {scale}" + (f" --store {store}" if store else "")
+
+
+def cell(value: str | float | int | None) -> str:
+    """An entry of a table in words."""
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def missing_rows(jobs: Sequence[Job]) -> list[list[str]]:
+    """What is missing, a row for all seeds of the same settings."""
+    seeds: dict[tuple[str, ...], list[int]] = {}
+    for job in jobs:
+        s = job.settings
+        options = dict(s.get("overrides", {}))
+        if job.kind != "train":
+            shown = ("task", "memory", "stack_size")
+            options = {name: value for name, value in s.items() if name not in shown}
+        words = ", ".join(f"{name} {value}" for name, value in sorted(options.items()))
+        what = f"{s['algo']}, {s['preset']}" if job.kind == "train" else job.kind
+        key = (
+            s.get("task", "–"),
+            s.get("memory", "–"),
+            s.get("stack_size", "–"),
+            what,
+            words or "–",
+        )
+        seeds.setdefault(tuple(map(str, key)), []).extend(s.get("seeds", ()))
+    return [[*key, _ranges(found)] for key, found in seeds.items()]
+
+
+def _summary(page: Page, findings: Findings) -> None:
+    count, chapters = findings.count, findings.chapters
+    done = sum(not chapter.missing for chapter in chapters)
+    jobs = {job.address for chapter in chapters for job in chapter.jobs}
+    seconds = sum(chapter.seconds for chapter in chapters)
+    size = "the scale of the paper" if findings.scale == "paper" else "a small scale, as a trial"
+    page.text(
+        f"Each experiment of the paper was run again, at {size}. "
+        "A claim holds or fails by a test that was written down before; where runs are missing it "
+        "says so."
+    )
+    figures = {
+        "claims hold": str(count["holds"]),
+        "claims fail": str(count["fails"]),
+        "lack runs": str(count["not enough runs"]),
+        "experiments complete": f"{done} of {len(chapters)}",
+        "runs finished": f"{len(findings.finished)} of {len(jobs)}",
+        "of computing": duration(seconds),
+    }
+    items = "".join(f"<li><b>{value}</b>{name}</li>" for name, value in figures.items())
+    page.raw(f'<ul class="figures">{items}</ul>')
+
+
+def _claims(page: Page, findings: Findings) -> None:
+    header = ("verdict", "claim", "measured", "needed", "experiment")
+    rows = [
+        _claim_row(header, claim, verdict, chapter.experiment.name)
+        for status in STATUSES
+        for chapter in findings.chapters
+        for claim, verdict in chapter.verdicts
+        if verdict.status == status
+    ]
+    head = "".join(f"<th>{name}</th>" for name in header)
+    page.raw(
+        f'<div class="scroll"><table class="prose claims"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _claim_row(header: Sequence[str], claim: Claim, verdict: Verdict, name: str) -> str:
+    cells = (
+        _badge(verdict),
+        f'{escape(claim.sentence)} <span class="soft">{escape(claim.where)}</span>',
+        _measured(verdict.measured),
+        escape(verdict.needed),
+        f'<a href="#{escape(name)}">{escape(name)}</a>',
+    )
+    # On a narrow screen rows become cards, and the names of the columns stand in them.
+    inner = "".join(
+        f'<td data-name="{column}">{value}</td>'
+        for column, value in zip(header, cells, strict=True)
+    )
+    return f'<tr id="claim-{escape(claim.id)}">{inner}</tr>'
+
+
+def _measured(text: str) -> str:
+    """A line for each check; all but the first two are folded away."""
+    lines = [escape(line) for line in text.split("; ")]
+    shown, folded = "<br>".join(lines[:2]), lines[2:]
+    if len(folded) < 2:
+        return "<br>".join(lines)
+    more = "<br>".join(folded)
+    return f"{shown}<details><summary>{len(folded)} more</summary>{more}</details>"
+
+
+def _badge(verdict: Verdict) -> str:
+    return f'<span class="badge {CLASSES[verdict.status]}">{BADGES[verdict.status]}</span>'
+
+
+def _chapter(page: Page, chapter: Chapter, scale: str, store: str) -> None:
+    experiment, total = chapter.experiment, len(chapter.jobs)
+    page.heading(experiment.title, experiment.name)
+    page.raw(
+        f'<p class="soft">{escape(experiment.where)} · {len(chapter.finished)} of {total} runs '
+        f"finished · {duration(chapter.seconds)} of computing</p>"
+    )
+    page.markdown(experiment.page)
+    items = []
+    for claim, verdict in chapter.verdicts:
+        link = f'<a href="#claim-{escape(claim.id)}">{escape(claim.sentence)}</a>'
+        items.append(f"<li>{_badge(verdict)} {link}</li>")
+    page.raw(f'<ul class="verdicts">{"".join(items)}</ul>')
+    if chapter.finished:
+        for figure in chapter.analysis.figures:
+            page.svg(figure.svg, figure.caption)
+        for table in chapter.analysis.tables:
+            _table(page, table)
+    else:
+        page.text("No run has finished yet.")
+    _missing(page, chapter)
+    page.code(command_of(experiment.name, scale, store))
+
+
+def _table(page: Page, table: Table) -> None:
+    rows = [[cell(value) for value in row] for row in table.rows]
+    page.table(list(table.header), rows, table.caption or table.name)
+
+
+def _missing(page: Page, chapter: Chapter) -> None:
+    if chapter.missing:
+        page.raw(f"<details><summary>{_runs(chapter.missing)} missing</summary>")
+        header = ["task", "memory", "k", "learner", "settings", "seeds"]
+        page.table(header, missing_rows(chapter.missing))
+        page.raw("</details>")
+    if chapter.failed:
+        page.raw(f"<details open><summary>{_runs(chapter.failed)} failed</summary>")
+        names = {job.address: label(job) for job in chapter.missing}
+        rows = [[names[address], why] for address, why in chapter.failed.items()]
+        page.table(["run", "reason"], rows)
+        page.raw("</details>")
+
+
+def _episodes(page: Page, episodes: Sequence[Watched]) -> None:
+    page.heading("Watch them remember", "episodes")
+    page.text(
+        "The best seed of a finished run, playing what it has learned. The framed slot is what the "
+        "agent sees now, the others are what it kept; a red cross marks what was given up."
+    )
+    for watched in episodes:
+        if watched.episode is None:
+            page.raw(f'<p class="soft">{escape(watched.title)}: {escape(watched.problem)}</p>')
+        else:
+            page.episode(watched.episode, watched.title)
+
+
+def _computed_with(page: Page, findings: Findings) -> None:
+    page.heading("Computed with", "machine")
+    page.table(["machine", ""], [[name, value] for name, value in findings.machine.items()])
+    names = sorted({name for found in findings.libraries for name in found})
+    columns = [f"runs, set {i + 1}" for i in range(len(findings.libraries))]
+    header = ["library", *(columns if len(columns) > 1 else ["version"])]
+    rows = [[name, *(found.get(name, "–") for found in findings.libraries)] for name in names]
+    page.table(header, rows)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Whole numbers in words: ``0-4, 7``."""
+    parts: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    words = [str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts]
+    return ", ".join(words) or "–"
+
+
+def _runs(found: Sized) -> str:
+    return "1 run" if len(found) == 1 else f"{len(found)} runs"
+
+
+def summary_of(findings: Findings) -> dict[str, Any]:
+    """The report in numbers."""
+    return {
+        "scale": findings.scale,
+        "claims": {status: findings.count[status] for status in STATUSES},
+        "experiments": {
+            chapter.experiment.name: {
+                "runs": len(chapter.jobs),
+                "finished": len(chapter.finished),
+                "failed": len(chapter.failed),
+                "claims": {claim.id: verdict.status for claim, verdict in chapter.verdicts},
+            }
+            for chapter in findings.chapters
+        },
+    }
