@@ -16,7 +16,7 @@ def load_experiments() -> dict[str, Experiment]:
 
     Example:
         >>> load_experiments()["xormaze"].where
-        'Figures 5a and 37'
+        'Figures 6a and 31'
     """
     found = {}
     for module in pkgutil.iter_modules(__path__):
