@@ -81,7 +81,7 @@ def above(metric: str, first: Arm, second: Arm, margin: float = 0.0) -> Check:
         if one is None or two is None:
             return None
         interval = difference_interval(one, two)
-        text = f"{first.label} {summary(one)}, {second.label} {summary(two)}, apart by {interval}"
+        text = f"{first.label}: {summary(one)}, {second.label}: {summary(two)}, apart by {interval}"
         return Found(interval.low > margin, text)
 
     return check
@@ -100,7 +100,7 @@ def near(metric: str, first: Arm, second: Arm, share: float = 0.1, slack: float 
         if one is None or two is None:
             return None
         allowed = max(share * abs(float(two.mean())), slack)
-        text = f"{first.label} {summary(one)}, {second.label} {summary(two)}"
+        text = f"{first.label}: {summary(one)}, {second.label}: {summary(two)}"
         return Found(bool(one.mean() >= two.mean() - allowed), text)
 
     return check
@@ -115,7 +115,7 @@ def alike(metric: str, arms: Sequence[Arm], share: float = 0.05) -> Check:
         if len(known) < len(arms):
             return None
         means = [float(each.mean()) for each in known]
-        text = ", ".join(f"{arm.label} {summary(v)}" for arm, v in zip(arms, known, strict=True))
+        text = ", ".join(f"{arm.label}: {summary(v)}" for arm, v in zip(arms, known, strict=True))
         return Found(max(means) - min(means) <= share * abs(max(means)), text)
 
     return check
@@ -128,7 +128,7 @@ def between(metric: str, arm: Arm, low: float = -np.inf, high: float = np.inf) -
         values = arm.values(results, metric)
         if values is None:
             return None
-        return Found(bool(low <= values.mean() <= high), f"{arm.label} {summary(values)}")
+        return Found(bool(low <= values.mean() <= high), f"{arm.label}: {summary(values)}")
 
     return check
 
@@ -142,7 +142,7 @@ def rising(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
         if len(known) < len(arms):
             return None
         means = np.array([each.mean() for each in known])
-        text = ", ".join(f"{a.label} {m:.3g}" for a, m in zip(arms, means, strict=True))
+        text = ", ".join(f"{a.label}: {m:.3g}" for a, m in zip(arms, means, strict=True))
         grows = bool((np.diff(means) >= -slack).all())
         return Found(grows and difference_interval(known[-1], known[0]).low > 0, text)
 

@@ -6,7 +6,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,14 +99,17 @@ def machine() -> dict[str, str]:
 
 def _chapter(store: Store, experiment: Experiment, scale: Scale) -> Chapter:
     results = Results(store, experiment.sweep(scale))
-    analysis = experiment.analyse(results)
+    # Figures of nothing would take long to draw.
+    begun = len(results.missing) < len(results.jobs)
+    analysis = experiment.analyse(results) if begun else Analysis()
     verdicts = evaluate(experiment.claims, results)
+    # Asked again: reading has shown what is damaged.
     missing = results.missing
     reasons = {job.address: store.reason(job) for job in missing}
     failed = {address: reason for address, reason in reasons.items() if reason is not None}
     chapter = Chapter(experiment, analysis, verdicts, results.jobs, missing, failed)
     seconds = sum(float(each["seconds"]) for each in _documents(store, chapter.finished))
-    return Chapter(experiment, analysis, verdicts, results.jobs, missing, failed, seconds)
+    return replace(chapter, seconds=seconds)
 
 
 def _documents(store: Store, jobs: Iterable[Job]) -> list[dict[str, Any]]:
