@@ -101,12 +101,12 @@ def test_a_verdict_shows_all_that_was_measured():
     test = c.all_of([c.between("score", A, 0.5), c.between("score", B, 0.5)], "both above a half")
     verdict = test(Fake(a=HIGH, b=LOW))
     assert verdict.status == "fails"
-    assert "a 0.97 ±" in verdict.measured
-    assert "b 0.05 ±" in verdict.measured
+    assert "a: 0.97 ±" in verdict.measured
+    assert "b: 0.05 ±" in verdict.measured
     assert verdict.needed == "both above a half"
     some = test(Fake(a=HIGH))
     assert some.status == "not enough runs"
-    assert "a 0.97 ±" in some.measured
+    assert "a: 0.97 ±" in some.measured
 
 
 def test_exact_answers_are_judged():
