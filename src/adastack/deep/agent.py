@@ -12,7 +12,7 @@ from jax import Array
 
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Gaussian, Product
-from adastack.deep.initial import initial_params
+from adastack.deep.initial import initial_params, patient
 from adastack.deep.networks import ActorCritic, act, check_net, leaves_in, read, spec_of
 from adastack.deep.normalise import normalised, nothing_seen, seen_with
 from adastack.deep.settings import PPOSettings
@@ -88,6 +88,7 @@ class StackAgent:
         """Fresh parameters and moments."""
         rows = [np.zeros((1, self.stack_size, *shape), dtype) for shape, dtype, _ in self.columns]
         params = initial_params(self.net, nested(self.spec, rows), seed, self.settings.optimism)
+        params = patient(params, self.settings.patience, self.n_actions or 1)
         params = jax.tree.map(jnp.asarray, params)
         if any(self._real):
             shapes = zip(self._real, self.columns, strict=True)

@@ -18,7 +18,7 @@ from jax import Array
 
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Product, cumulative, draw, joint_log_probs
-from adastack.deep.initial import initial_params
+from adastack.deep.initial import initial_params, patient
 from adastack.deep.networks import ActorCritic, Leaf, act, check_net, read
 from adastack.deep.settings import PPOSettings
 from adastack.deep.tables import MEMORY_REGRET, OVER, SUCCESS, tables_of
@@ -96,6 +96,8 @@ class Trainer:
     def _init_one(self, seed: int) -> Learner:
         stack = np.zeros((1, self.induced.stack_size), np.int32)
         params = initial_params(self.net, stack, seed, self.settings.optimism)
+        flat = self.settings.action_form == "flat"
+        params = patient(params, self.settings.patience, self.n_actions if flat else 1)
         zeros = jax.tree.map(np.zeros_like, params)
         uniform = np.random.default_rng([seed, 1]).random(self.settings.n_envs)
         state = self.task.start_states[np.searchsorted(self.task.start_cdf, uniform, "right")]

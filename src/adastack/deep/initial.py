@@ -17,6 +17,15 @@ POSITION_DEVIATION = 0.02
 Weights = NDArray[np.float32]
 
 
+def patient(params: Any, patience: float, n_last: int) -> Any:
+    """Makes the last ``n_last`` outputs of a policy likelier at first.
+
+    They give up the newest slot, so what is older stays for longer.
+    """
+    params["params"]["policy"]["bias"][-n_last:] += np.float32(patience)
+    return params
+
+
 def initial_params(net: ActorCritic, slots: Any, seed: int, optimism: float = 0.0) -> Any:
     """Weights as Stable-Baselines3 draws them where it has such a layer.
 

@@ -59,6 +59,8 @@ class PPOSettings:
     """Weight of the value loss."""
     optimism: float = 0.0
     """What the critic says everywhere at first; more than can be had rewards the unknown."""
+    patience: float = 0.0
+    """How much likelier it is at first, as a logit, to give up the newest slot than another."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     normalize_observation: bool = False
@@ -101,9 +103,9 @@ class PPOSettings:
 
 
 _CARTPOLE = PPOSettings(
-    n_envs=8,
+    n_envs=16,
     n_steps=128,
-    batch_size=128,
+    batch_size=256,
     n_epochs=10,
     learning_rate=3e-4,
     learning_rate_end=3e-5,
