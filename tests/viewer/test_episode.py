@@ -59,3 +59,11 @@ def test_it_says_how_an_attempt_ended():
     frames = record(task, "adaptive", 2, lambda stack: (0, 0), seed=0)["frames"]
     assert [frame["over"] for frame in frames] == [False, False, False, True]
     assert frames[-1]["success"] == (frames[-1]["reward"] == 1)
+
+
+def test_the_map_still_shows_the_cues_when_all_is_over():
+    frames = record(make_task("xormaze"), "frame", 3, lambda stack: (0, 0), seed=2)["frames"]
+    assert frames[-1]["over"]
+    for frame in frames:
+        assert {frame["cells"][1][0], frame["cells"][1][2]} <= {RED, GREEN}
+        assert frame["cells"][1][0] == frames[0]["cells"][1][0]

@@ -11,6 +11,7 @@ from adastack.files import DamagedFileError
 from adastack.lab.job import Job
 from adastack.lab.store import Store
 from adastack.runs import Run
+from adastack.viewer.episode import spelled
 from adastack.viewer.show import is_finite, show_of
 
 MOST_STEPS, MOST_PICTURES = 60, 40
@@ -76,7 +77,7 @@ def _is_rival(job: Job, best: Job) -> bool:
 
 def _watched(store: Store, job: Job) -> Watched:
     s = job.settings
-    title = f"{s['task']}: {s['memory']} memory, {s['stack_size']} slots, {s['algo']}"
+    title = f"{spelled(s['task'])}: {s['memory']} memory, {s['stack_size']} slots, {s['algo']}"
     steps = MOST_STEPS if is_finite(s["task"]) else MOST_PICTURES
     try:
         show = show_of(Run.open(store.folder(job) / "run"), _success(store, job)[1])

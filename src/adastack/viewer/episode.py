@@ -71,6 +71,18 @@ def symbols_of(task: FiniteTask) -> list[dict[str, str]]:
     ]
 
 
+def spelled(spec: str) -> str:
+    """A task's name for people.
+
+    Example:
+        >>> spelled("passive-tmaze:length=16,continual=true")
+        'passive-tmaze (length 16, continual)'
+    """
+    name, _, options = spec.partition(":")
+    words = options.replace("=true", "").replace("=", " ").replace(",", ", ")
+    return f"{name} ({words})" if words else name
+
+
 def _frame(
     env: MemoryStack,
     stack: Any,
@@ -91,11 +103,19 @@ def _frame(
     if picture is not None:
         rows, columns = window(picture, state, WINDOW)
         cells = maze_cells(task, picture, state)
+        _keep_cues(task, picture, state)
         agent = picture.agent[state] - (rows.start, columns.start)
         frame["cells"] = cells[rows, columns].tolist()
         frame["agent"] = agent.tolist()
         frame["more"] = [columns.start > 0, columns.stop < cells.shape[1]]
     return frame
+
+
+def _keep_cues(task: FiniteTask, picture: Picture, state: int) -> None:
+    """Leaves the cues on the map, where they stay when all is over and nothing is to be known."""
+    for symbol, (row, column) in zip(task.cue[state], picture.cue_cells[state], strict=True):
+        if symbol >= 0 and row >= 0 and column >= 0:
+            picture.background[row, column] = symbol
 
 
 def _attempt_picture(env: MemoryStack) -> Picture | None:

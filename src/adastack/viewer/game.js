@@ -69,6 +69,7 @@ function step(game, action) {
   game.score.steps += 1;
   game.score.reward += reward;
   const cut = !ends && task.time_limit !== null && game.clock >= task.time_limit;
+  game.before = game.state;
   if (ends && task.continual) begin(game);
   else game.state = task.next_state[place];
   push(game, game.choice, task.observation[game.state]);
@@ -112,7 +113,9 @@ function cellsNow(game) {
   }
   const paint = ([r, c], symbol) => { if (symbol >= 0 && r >= 0 && c >= 0) cells[r][c] = symbol; };
   paint(picture.agent[game.started], task.observation[game.started]);
-  task.cue[game.state].forEach((symbol, index) => paint(picture.cue_cells[game.state][index], symbol));
+  /* When all is over nothing is to be remembered; the map still shows what was. */
+  const state = game.over ? game.before : game.state;
+  task.cue[state].forEach((symbol, index) => paint(picture.cue_cells[state][index], symbol));
   paint(picture.agent[game.state], task.observation[game.state]);
   return cells;
 }
@@ -179,7 +182,7 @@ function hint(game) {
 function render(game) {
   const find = (name) => game.root.querySelector(name), score = game.score;
   for (const name of ["attempts", "solved", "steps"]) find(`.${name}`).textContent = score[name];
-  find(".reward").textContent = Math.round(1000 * score.reward) / 1000;
+  find(".reward").textContent = Math.round(100 * score.reward) / 100;
   find(".slots").replaceChildren(...game.slots.map((_, slot) => slotButton(game, slot)));
   find(".message").textContent = game.message || "Choose what to forget, then act.";
   find(".message").className = `message ${game.message.startsWith("Solved") ? "holds" : game.over ? "fails" : ""}`;

@@ -14,7 +14,7 @@ from adastack.theory.bound import best_policy
 from adastack.theory.feasible import find_optimal
 from adastack.theory.optimal import default_gamma, optimal_values
 from adastack.theory.stacks import StackPolicy, Stacks
-from adastack.viewer.episode import symbols_of
+from adastack.viewer.episode import spelled, symbols_of
 from adastack.viewer.page import Page, embedded
 
 MOST_OUTCOMES = 200_000
@@ -57,7 +57,7 @@ def game_page(task: FiniteTask, rule: str, stack_size: int) -> GamePage:
         True
     """
     document = game_of(task, rule, stack_size)
-    page = GamePage(f"Hold the stack: {task.name}")
+    page = GamePage(f"Hold the stack: {spelled(task.name)}")
     page.text(
         f"You are the agent. All you know is what is in your memory of {stack_size} "
         f"{'slot' if stack_size == 1 else 'slots'}: what you see now and what you chose to keep. "

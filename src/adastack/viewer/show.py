@@ -17,7 +17,7 @@ from adastack.tabular.stacks import Decide
 from adastack.tasks import FiniteTask, FiniteTaskEnv, make_task
 from adastack.tasks.registry import TASKS
 from adastack.tasks.worlds import WORLDS, make_world
-from adastack.viewer.episode import record
+from adastack.viewer.episode import record, spelled
 from adastack.viewer.film import Act, Film, shoot
 from adastack.wrappers import MemoryStack
 
@@ -75,7 +75,7 @@ def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
         raise RunError(f"expected a seed of {', '.join(map(str, seeds))}, actual: {seed}")
     spec, memory, k = task or settings["task"], settings["memory"], settings["stack_size"]
     env = make_env(spec)
-    title = f"{spec}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
+    title = f"{spelled(spec)}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
     rule = "adaptive" if memory == RANDOM else memory
     if isinstance(env, FiniteTaskEnv) != is_finite(settings["task"]):
         raise ValueError(f"a policy of {settings['task']} cannot be played on {spec}")
