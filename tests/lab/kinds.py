@@ -3,9 +3,12 @@
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from adastack.lab.job import Evaluation, Job, train_jobs
+from adastack.lab.work import kind_of
+from adastack.learners import learner_of
 
 TMAZE = "passive-tmaze:length=4,continual=true"
 
@@ -22,6 +25,18 @@ def tabular(seeds=(0, 1), steps=20_000, evaluate=(), **overrides):
         overrides=overrides,
         evaluate=evaluate,
     )[0]
+
+
+def often(job):
+    """The same training with a checkpoint many times a second."""
+    return replace(job, kind="lab.kinds:train_saving_often")
+
+
+def train_saving_often(settings, folder, progress):
+    learner = learner_of(settings["algo"])
+    learner.SAVE_SECONDS = 0.0
+    learner.CHUNK_SECONDS = 0.05
+    return kind_of("train")(settings, folder, progress)
 
 
 def longer(length=50):

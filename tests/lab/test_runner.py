@@ -198,6 +198,8 @@ def test_rates_are_learned_from_what_is_finished(store):
     run([job], store, workers=1)
     assert Rates(store).seconds(twice) == pytest.approx(2 * store.document(job)["seconds"])
     assert Rates(store).seconds(twice) != usual
+    # A job that is far longer says nothing: the short one is all start.
+    assert Rates(store).measured(tabular(steps=2_000_000)) is None
 
 
 @pytest.mark.parametrize(

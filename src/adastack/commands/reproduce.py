@@ -124,7 +124,7 @@ def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, 
         "experiments": {name: size(jobs) for name, jobs in sweeps.items()},
         "all": size(everything),
         "workers": workers,
-        "measured": sum(rates.is_measured(job) for job in everything),
+        "measured": sum(rates.measured(job) is not None for job in everything),
     }
 
 

@@ -8,11 +8,16 @@ from contextlib import suppress
 from adastack.files import DamagedFileError
 from adastack.lab.job import Job
 from adastack.lab.store import Store
+from adastack.learners import DEEP, LEARNERS
 
 USUAL = {"q": 3e6, "reinforce": 1e6, "mlp": 6e4, "lstm": 1e4, "transformer": 6e3, "cnn": 1e3}
 """Environment steps a second on one core, all seeds together, where nothing was measured."""
-START_SECONDS = 3.0
+START_SECONDS = {"deep": 8.0, "tabular": 1.0}
+"""Importing and compiling."""
 EXACT_SECONDS = 5.0
+ALIKE = 4
+"""Jobs whose steps differ by more than this factor say little about each other: a short one is all
+start, a long one has none."""
 
 
 class Rates:
@@ -22,12 +27,12 @@ class Rates:
         >>> import tempfile
         >>> rates = Rates(Store(tempfile.mkdtemp()))
         >>> rates.seconds(Job("train", {"algo": "q", "steps": 3_000_000, "seeds": [0, 1]}))
-        5.0
+        3.0
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._measured: dict[Hashable, tuple[float, float]] = {}
+        self._measured: dict[Hashable, list[tuple[int, float]]] = {}
         self.learn(store.jobs())
 
     def learn(self, jobs: Iterable[Job]) -> None:
@@ -37,32 +42,39 @@ class Rates:
                 self._add(job, self._store.document(job)["seconds"])
 
     def _add(self, job: Job, seconds: float) -> None:
+        for key in _keys(job):
+            self._measured.setdefault(key, []).append((job.steps or 1, seconds))
+
+    def measured(self, job: Job) -> float | None:
+        """How long jobs like this took; None if none has finished."""
         work = job.steps or 1
         for key in _keys(job):
-            steps, spent = self._measured.get(key, (0.0, 0.0))
-            self._measured[key] = (steps + work, spent + seconds)
-
-    def is_measured(self, job: Job) -> bool:
-        """Whether a job like this has finished."""
-        return any(key in self._measured for key in _keys(job))
+            known = self._measured.get(key, [])
+            alike = [(n, s) for n, s in known if work / ALIKE <= n <= work * ALIKE]
+            if alike:
+                return work * sum(s for _, s in alike) / sum(n for n, _ in alike)
+        return None
 
     def seconds(self, job: Job) -> float:
         """How long one core needs for a job from its beginning."""
-        for key in _keys(job):
-            if key in self._measured:
-                steps, spent = self._measured[key]
-                return (job.steps or 1) * spent / steps
+        found = self.measured(job)
+        if found is not None:
+            return found
         if not job.steps:
             return EXACT_SECONDS
-        return START_SECONDS + job.steps / usual_rate(job)
+        start = START_SECONDS["deep" if _is_deep(job) else "tabular"]
+        return start + job.steps / usual_rate(job)
 
 
 def usual_rate(job: Job) -> float:
     """Steps a second where nothing was measured."""
-    algo = str(job.settings.get("algo", ""))
-    if algo in ("ppo", "grpo"):
+    if _is_deep(job):
         return USUAL.get(_net(job), USUAL["mlp"])
-    return USUAL["reinforce" if "reinforce" in algo else "q"]
+    return USUAL["reinforce" if "reinforce" in job.settings.get("algo", "") else "q"]
+
+
+def _is_deep(job: Job) -> bool:
+    return LEARNERS.get(job.settings.get("algo", "")) == DEEP
 
 
 def _net(job: Job) -> str:
@@ -76,4 +88,4 @@ def _keys(job: Job) -> list[Hashable]:
         return [(job.kind, settings.get("task"), settings.get("memory")), (job.kind,)]
     near = (settings.get("algo"), _net(job), settings.get("preset"))
     task = str(settings.get("task", "")).partition(":")[0]
-    return [(*near, task, settings.get("stack_size"), settings.get("steps")), (*near, task), near]
+    return [(*near, task, settings.get("stack_size")), (*near, task), near]

@@ -1,0 +1,217 @@
+"""The lab from the command line."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from adastack.cli import main
+from adastack.commands import reproduce
+from adastack.lab.experiment import Experiment
+from adastack.lab.live import table_of
+from adastack.lab.rates import Rates
+from adastack.lab.runner import Board
+from adastack.lab.store import Store
+from lab.kinds import quick, tabular
+
+
+def experiment(name, sweep):
+    return Experiment(name, f"what {name} shows", "Figure 1", sweep, lambda results: None)
+
+
+@pytest.fixture(autouse=True)
+def _experiments(monkeypatch):
+    found = [
+        experiment(
+            "small", lambda scale: [quick(n) for n in scale.pick(paper=range(4), smoke=[1])]
+        ),
+        experiment("learned", lambda scale: [tabular(range(n, n + 5)) for n in (0, 5)]),
+        experiment("broken", lambda scale: [quick(1), quick(9, error="the sky fell")]),
+    ]
+    monkeypatch.setattr(reproduce, "load_experiments", lambda: {each.name: each for each in found})
+
+
+@pytest.fixture
+def adastack(capsys, tmp_path):
+    def call(*words):
+        code = main([*words, "--store", str(tmp_path / "lab"), "--json"])
+        captured = capsys.readouterr()
+        return code, json.loads(captured.out) if captured.out else captured.err
+
+    return call
+
+
+def test_the_list(adastack, capsys):
+    _, result = adastack("reproduce", "--list")
+    assert [(line["name"], line["jobs"], line["steps"]) for line in result["list"]] == [
+        ("small", 4, 0),
+        ("learned", 2, 200_000),
+        ("broken", 2, 0),
+    ]
+    assert main(["reproduce", "--list", "--scale", "smoke"]) == 0
+    assert "what small shows" in capsys.readouterr().out
+
+
+def test_a_dry_run_then_a_run_then_nothing_to_do(adastack, capsys, tmp_path):
+    _, before = adastack("reproduce", "small", "learned", "--dry-run")
+    assert not (tmp_path / "lab").exists()
+    assert before["plan"]["all"]["to_do"] == 6
+    assert before["plan"]["all"]["steps"] == 200_000
+    assert before["plan"]["all"]["seconds"] > 0
+    code, result = adastack("reproduce", "small", "learned", "--workers", "1")
+    assert (code, len(result["finished"]), result["failed"]) == (0, 6, {})
+    _, after = adastack("reproduce", "all", "--dry-run")
+    sizes = after["plan"]["experiments"]
+    assert (sizes["small"]["exist"], sizes["small"]["to_do"]) == (4, 0)
+    assert sizes["broken"]["to_do"] == 1
+    code, again = adastack("reproduce", "small", "learned")
+    assert (code, again["finished"], len(again["skipped"])) == (0, [], 6)
+    assert main(["reproduce", "small", "--store", str(tmp_path / "lab")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "4 there already" in said
+    assert f"adastack report small --store {tmp_path / 'lab'}" in said
+
+
+def test_a_failed_run_is_exit_code_1(adastack, capsys, tmp_path):
+    code, result = adastack("reproduce", "broken", "--workers", "1")
+    assert code == 1
+    assert [why for _, why in result["failed"].values()] == ["the sky fell"]
+    assert len(result["finished"]) == 1
+    assert main(["reproduce", "broken", "--store", str(tmp_path / "lab")]) == 1
+    captured = capsys.readouterr()
+    assert "1 failed" in captured.out
+    assert "the sky fell" in captured.out
+    assert "2 of 2: lab.kinds:square: failed: the sky fell" in captured.err
+
+
+def test_fewer_seeds_are_whole_batches_of_the_sweep(adastack):
+    _, few = adastack("reproduce", "learned", "--seeds", "3", "--dry-run")
+    _, all_of_them = adastack("reproduce", "learned", "--seeds", "6", "--dry-run")
+    assert (few["plan"]["all"]["to_do"], all_of_them["plan"]["all"]["to_do"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["smal"], "expected experiments of small, learned, broken, actual: 'smal'"),
+        ([], "expected experiments of small"),
+        (["small", "--address", "here"], "--address expects --backend ray"),
+        (["small", "--seeds", "0"], "--seeds must be at least 1"),
+        (["small", "--workers", "0"], "workers must be at least 1"),
+    ],
+)
+def test_bad_input(adastack, tmp_path, words, message):
+    code, error = adastack("reproduce", *words)
+    assert code == 2
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "lab").exists()
+
+
+def test_runs_are_listed_and_filtered(adastack, capsys, tmp_path):
+    assert adastack("runs")[0] == 2
+    adastack("reproduce", "broken", "learned", "--workers", "1")
+    _, result = adastack("runs")
+    assert len(result["runs"]) == 4
+    status = {run["what"]: (run["status"], run["reason"]) for run in result["runs"]}
+    assert (
+        status["passive-tmaze:length=4,continual=true, adaptive 2, sarsa, robust"][0] == "finished"
+    )
+    assert len(adastack("runs", "tmaze", "adaptive")[1]["runs"]) == 2
+    assert [run["reason"] for run in adastack("runs", "failed")[1]["runs"]] == ["the sky fell"]
+    assert adastack("runs", "nowhere")[1]["runs"] == []
+    assert main(["runs", "--store", str(tmp_path / "lab")]) == 0
+    assert "4 runs" in capsys.readouterr().out
+
+
+def test_damage_is_shown(adastack, tmp_path):
+    adastack("reproduce", "learned", "--seeds", "5", "--workers", "1")
+    assert adastack("runs", "--verify") == (0, {**adastack("runs", "--verify")[1], "runs": []})
+    metrics = next((tmp_path / "lab").glob("*/metrics.parquet"))
+    metrics.write_bytes(b"nothing")
+    code, result = adastack("runs", "--verify")
+    assert code == 1
+    assert [run["address"] for run in result["runs"]] == [metrics.parent.name]
+
+
+def test_runs_are_removed_after_asking(adastack, tmp_path, monkeypatch):
+    adastack("reproduce", "small", "--workers", "1")
+    store = Store(tmp_path / "lab")
+    addresses = [job.address for job in store.jobs()]
+    code, error = adastack("runs", "--remove", addresses[0])
+    assert (code, "--yes" in error) == (2, True)
+    code, error = adastack("runs", "--remove", addresses[0], "other", "--yes")
+    assert (code, "actual: other" in error) == (2, True)
+    assert len(store.jobs()) == 4
+    monkeypatch.setattr("sys.stdin", Answer("y\n"))
+    assert adastack("runs", "--remove", addresses[0])[0] == 0
+    assert adastack("runs", "--remove", addresses[1], "--yes")[1]["removed"] == [addresses[1]]
+    assert len(store.jobs()) == 2
+
+
+class Answer:
+    def __init__(self, text):
+        self.text = text
+
+    def isatty(self):
+        return True
+
+    def readline(self):
+        return self.text
+
+
+def test_the_live_table_says_what_runs(tmp_path):
+    store, job = Store(tmp_path), tabular()
+    with store.claim(job) as folder:
+        said = {"step": 5_000, "total": 20_000, "rate": 1_000.0, "numbers": {"success": 0.5}}
+        (folder / "progress.json").write_text(json.dumps(said))
+        board = Board(store, [job, quick(1)], Rates(store), running={job.address: job})
+        table = table_of(board)
+    cells = [next(iter(column.cells)) for column in table.columns]
+    # Two seeds with 15,000 steps each are left, at 1,000 a second.
+    assert cells[1:] == ["0-1", "25%", "1,000", "success 0.5", "30 s"]
+    assert table.title == "2 jobs: 1 running, about 30 s left"
+
+
+def test_ctrl_c_on_a_terminal(tmp_path):
+    """A real terminal: the table is drawn, and Ctrl-C is one line that says how to go on."""
+    main_end, other_end = pty.openpty()
+    words = [
+        sys.executable,
+        "-m",
+        "adastack.cli",
+        "reproduce",
+        "tabular",
+        "--store",
+        tmp_path / "lab",
+    ]
+    process = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=other_end, start_new_session=True
+    )
+    os.close(other_end)
+    store = Store(tmp_path / "lab")
+    while not any(store.is_held(job) for job in store.jobs()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(1.5)
+    os.killpg(process.pid, signal.SIGINT)
+    said = b""
+    while chunk := _read(main_end):
+        said += chunk
+    assert process.wait(20) == 1
+    assert b"running" in said
+    assert b"adastack reproduce: stopped: the same command goes on" in said
+    assert b"Traceback" not in said
+    assert not any(store.is_held(job) for job in store.jobs())
+
+
+def _read(handle):
+    try:
+        return os.read(handle, 65536)
+    except OSError:  # The other end is closed.
+        return b""
