@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -128,6 +129,7 @@ def test_nothing_is_overwritten(finished):
         ({"task": "pasive-tmaze"}, "passive-tmaze"),
         ({"memory": "elephant"}, "memory rule"),
         ({"stack_size": 0}, "at least 1"),
+        ({"stack_size": 10**6}, "use a smaller k"),
         ({"seeds": [1, 1]}, "different"),
         ({"seeds": [-1]}, "different"),
         ({"steps": 0}, "steps must be"),
@@ -147,6 +149,31 @@ def test_bad_input_is_one_line_and_writes_nothing(changes, message, tmp_path):
     assert not path.exists()
 
 
+class Speaker(gymnasium.Env):
+    """Expects words."""
+
+    observation_space = gymnasium.spaces.Discrete(2)
+    action_space = gymnasium.spaces.Text(3)
+
+
+def test_actions_that_nobody_supports_are_refused(tmp_path):
+    gymnasium.register("Speaker-v0", lambda **_: Speaker())
+    with pytest.raises(TypeError, match=r"expected a Discrete.*actual: Text") as caught:
+        train(**arguments(tmp_path / "run", task="Speaker-v0"))
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_stack_that_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
+    def full(*_):
+        raise MemoryError("Unable to allocate 24 GiB")
+
+    monkeypatch.setattr("adastack.deep.learner.GymSession", full)
+    with pytest.raises(ValueError, match="24 GiB for a stack of 99 slots: use a smaller k"):
+        train(**arguments(tmp_path / "run", task="CartPole-v1", stack_size=99))
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_loss_that_is_not_a_number_stops_the_run(tmp_path):
     path = tmp_path / "run"
     overrides = {**TINY, "learning_rate": 1e30, "max_grad_norm": 1e30}
@@ -160,6 +187,8 @@ def test_a_policy_is_played_on_another_length(finished):
     result = evaluate(run, task="passive-tmaze:length=2000", episodes=3, greedy=True, seed=0)
     assert [row["steps"] for row in result["seeds"]] == [2000, 2000]
     assert all(row["exact"] for row in result["seeds"])
+    with pytest.raises(ValueError, match="episodes must be at least 1"):
+        evaluate(run, task=None, episodes=0, greedy=True, seed=0)
     own = evaluate(run, task=None, episodes=100, greedy=True, seed=0)
     assert own["seeds"] == finished[1]["seeds"]
     with pytest.raises(ValueError, match="expects the observation_names"):
@@ -180,6 +209,19 @@ def test_a_damaged_or_foreign_checkpoint_is_refused(finished, tmp_path):
         file.write_bytes(content)
     with pytest.raises(DamagedFileError, match="checksum"):
         evaluate(run, task=None, episodes=1, greedy=True, seed=0)
+    for content, message in ((b"PK\x03\x04", "expected a JSON"), (b"{}", "not a checkpoint")):
+        (other / "checkpoint.json").write_bytes(content)
+        with pytest.raises(DamagedFileError, match=message):
+            evaluate(run, task=None, episodes=1, greedy=True, seed=0)
+
+
+def test_settings_of_another_kind_of_run_are_refused(finished, tmp_path):
+    settings = Run.open(finished[0]).settings
+    without = {name: value for name, value in settings.items() if name != "seeds"}
+    for number, other in enumerate((without, {**settings, "settings": {"alpha": 0.1}})):
+        run = Run.create(tmp_path / str(number), other)
+        with pytest.raises(RunError, match="not the settings of a deep run"):
+            evaluate(run, task=None, episodes=1, greedy=True, seed=0)
 
 
 def test_an_unfinished_run_without_checkpoint_cannot_be_evaluated(finished, tmp_path):

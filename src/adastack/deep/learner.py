@@ -25,6 +25,8 @@ from adastack.tasks.worlds import WORLDS, make_world
 SAVE_SECONDS = 10.0
 EVALUATION_EPISODES = 100
 EVALUATION_SEED = 0
+KEYS = ("task", "memory", "stack_size", "seeds", "steps")
+"""What a run's settings name beside those of the learner."""
 
 
 class Session(Protocol):
@@ -92,7 +94,10 @@ def train(
         "seeds": seeds,
         "settings": as_document(settings_for(preset, algo, overrides)),
     }
-    session = session_of(document)
+    try:
+        session = session_of(document)
+    except MemoryError as error:
+        raise ValueError(f"{error} for a stack of {stack_size} slots: use a smaller k") from None
     run = Run.resume(path, document) if resume else Run.create(path, document)
     if run.status == "finished":
         return run.result
@@ -107,6 +112,8 @@ def evaluate(
     run: Run, *, task: str | None, episodes: int, greedy: bool, seed: int
 ) -> dict[str, Any]:
     """Plays the policies of a run, on its own task or on another with the same observations."""
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, actual: {episodes}")
     prepare()
     session = session_of(run.settings)
     saved = run.load_checkpoint()
@@ -138,15 +145,13 @@ def session_of(document: Mapping[str, Any]) -> FiniteSession | FunctionalSession
     Finite tasks are trained on their tables, functional worlds are compiled with the update, other
     worlds and Gymnasium ids are stepped on the host.
     """
-    check_seeds(document["seeds"], document["steps"])
-    rest = (
-        document["memory"],
-        document["stack_size"],
-        settings_from(document["settings"]),
-        document["seeds"],
-        document["steps"],
-    )
-    name = document["task"]
+    try:
+        name, memory, stack_size, seeds, steps = (document[key] for key in KEYS)
+        settings = settings_from(document["settings"])
+    except (KeyError, TypeError) as error:
+        raise RunError(f"these are not the settings of a deep run: {error}") from None
+    check_seeds(seeds, steps)
+    rest = memory, stack_size, settings, seeds, steps
     if name in gymnasium.registry:
         return GymSession(name, *rest)
     if split_spec(name)[0] not in WORLDS:
