@@ -56,9 +56,9 @@ def test_rows_hold_what_the_seeds_did(store):
         passive = curves["passive_regret"][index].sum() / STEPS
         assert row["auc_passive_regret"] == pytest.approx(passive)
         assert row["auc_memory_regret"] == pytest.approx(curves["memory_regret"][index].mean())
-        ended = curves["attempts"][index].sum()
-        successes = np.nansum(curves["success"][index] * curves["attempts"][index])
-        assert row["auc_success"] == pytest.approx(successes / ended)
+        assert row["auc_success"] == pytest.approx(np.nanmean(curves["success"][index]))
+        assert row["end_return"] == pytest.approx(np.nanmean(curves["return"][index][-3:]))
+        assert row["end_reward"] == pytest.approx(10 * np.mean(curves["reward"][index][-3:]))
         assert (row["task"], row["stack_size"], row["alpha"]) == (TASK, 2, 0.1)
         assert row["trained_steps"] == STEPS
 

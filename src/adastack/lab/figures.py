@@ -25,10 +25,12 @@ from adastack.lab.statistics import summary
 Floats = NDArray[np.float64]
 WIDTH = 7.2
 """Inches: a page's column."""
-POINTS = 100
+POINTS = 80
 """A curve is drawn by this many points; each is a mean."""
 WHITE_TEXT_BELOW = 0.45
 """Where on the colour scale a cell is too dark for black."""
+MOST_NARROW_BARS = 10
+"""Bars that fit a quarter of the page; with more, panels take half of it."""
 LEAST_FOR_BANDS = 3
 """Seeds from which on a band is drawn; the interval of two is wider than the page."""
 
@@ -48,6 +50,7 @@ STYLE: Any = {
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "hatch.linewidth": 0.6,
+    "path.simplify": False,
 }
 
 
@@ -116,13 +119,14 @@ class Grid:
     """Standard deviations, written below the values."""
 
 
-def bars(panels: Sequence[Panel], columns: int = 4) -> str:
+def bars(panels: Sequence[Panel]) -> str:
     """Bars with means, one standard deviation, and every seed as a dot; "" if there are none."""
     if not _anything(panels):
         return ""
     with _style():
-        canvas, axes = _canvas(len(panels), columns, 2.0)
         labels = _order(label for p in panels for group in p.groups.values() for label in group)
+        crowded = len(labels) * max(len(panel.groups) for panel in panels) > MOST_NARROW_BARS
+        canvas, axes = _canvas(len(panels), 2 if crowded else 4, 1.9)
         for ax, panel in zip(axes, panels, strict=False):
             _bar_panel(ax, panel, labels)
         _legend(canvas, labels, "bar")
@@ -209,13 +213,20 @@ def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
             )  # fmt: skip
             # Seeds lie side by side, so that equal ones can be told apart.
             spread = np.linspace(-0.3, 0.3, found.count) * width if found.count > 1 else [0.0]
-            ax.plot(
-                left + np.asarray(spread), group[label], "o", ms=2, mfc="white", mec="0.15", mew=0.3
-            )
+            _dots(ax, left + np.asarray(spread), group[label])
             ax.errorbar(left, found.mean, found.sd, color="0.15", lw=0.7, capsize=1.5, capthick=0.7)
     ax.set_xticks(range(len(panel.groups)), list(panel.groups))
     ax.axhline(0, color="0.3", lw=0.5)
     _words(ax, panel.title, panel.xlabel, panel.ylabel)
+
+
+def _dots(ax: Any, x: Floats, y: Floats) -> None:
+    """Dots as the round ends of lines without length: one path, where marks are one each."""
+    gap = np.full_like(x, np.nan)
+    across = np.stack([x, x + 1e-4, gap], axis=1).ravel()
+    up = np.stack([y, y, gap], axis=1).ravel()
+    for size, colour in ((1.9, "0.15"), (1.2, "white")):
+        ax.plot(across, up, color=colour, lw=size, solid_capstyle="round")
 
 
 def _line_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
@@ -232,6 +243,9 @@ def _line_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
         half = [0 if f.count < LEAST_FOR_BANDS else f.interval.high - f.mean for f in found]
         ax.errorbar(at, mean, half, color=look.colour, fmt="none", lw=0.8, capsize=2)
     ax.set_xticks(range(len(panel.groups)), list(panel.groups))
+    values = [v for group in panel.groups.values() for each in group.values() for v in each]
+    if all(float(value).is_integer() for value in values):
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     _words(ax, panel.title, panel.xlabel, panel.ylabel)
 
 
@@ -273,6 +287,8 @@ def _heat_map(ax: Any, grid: Grid, limits: tuple[float, float]) -> Any:
         colour = "white" if dark else "black"
         ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
     _words(ax, grid.title, grid.xlabel, grid.ylabel)
+    if not ax.get_subplotspec().is_first_col():
+        ax.set_ylabel("")
     return image
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 T = TypeVar("T")
+TENTH = 10
 REGRETS = ("memory_regret", "active_regret", "passive_regret")
 
 
@@ -52,8 +53,10 @@ class Results:
 
         A row holds the run's task, memory, stack_size, algo, preset, overrides and learner's
         settings (net, gamma, ...), trained_steps, everything that the final greedy evaluation says
-        of the seed, and means over the training: auc_reward (per 1000 steps), auc_return,
-        auc_success, and auc_memory_regret, auc_active_regret, auc_passive_regret (per step).
+        of the seed, and means over the training: auc_reward (per 1000 steps), auc_return and
+        auc_success (over windows of 100 steps, as they are logged), auc_memory_regret,
+        auc_active_regret and auc_passive_regret (per step). The first three also as end_reward,
+        end_return and end_success, over the last tenth.
         """
         return [row for row in self._rows if matches(row, where)]
 
@@ -151,12 +154,23 @@ def _means(metrics: Arrays) -> dict[str, NDArray[np.float64]]:
     """Means over the whole training, one value per seed."""
     steps = float(metrics["step"][-1])
     width = np.diff(metrics["step"], prepend=0)
-    attempts = metrics["attempts"].sum(axis=1)
-    means = {"auc_reward": 1000 * metrics["reward"].sum(axis=1) / steps}
+    last = len(width) - max(1, len(width) // TENTH)
+    means = {
+        "auc_reward": 1000 * metrics["reward"].sum(axis=1) / steps,
+        "end_reward": 1000 * metrics["reward"][:, last:].sum(axis=1) / width[last:].sum(),
+    }
     for name in ("return", "success"):
-        total = np.nansum(metrics[name] * metrics["attempts"], axis=1)
-        means[f"auc_{name}"] = total / np.maximum(attempts, 1)
+        means[f"auc_{name}"] = _known_mean(metrics[name])
+        means[f"end_{name}"] = _known_mean(metrics[name][:, last:])
     means["auc_memory_regret"] = (metrics["memory_regret"] * width).sum(axis=1) / steps
     for name in REGRETS[1:]:
         means[f"auc_{name}"] = metrics[name].sum(axis=1) / steps
     return means
+
+
+def _known_mean(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Means over the windows in which an attempt ended; 0 if none did."""
+    known = np.isfinite(values)
+    total: NDArray[np.float64] = np.where(known, values, 0.0).sum(axis=1, dtype=np.float64)
+    mean: NDArray[np.float64] = total / np.maximum(known.sum(axis=1), 1)
+    return mean

@@ -28,8 +28,9 @@ REGRETS = {
     "auc_active_regret": "Active regret",
     "auc_passive_regret": "Passive regret",
 }
-CONTINUAL = {"auc_reward": "Reward per 1000 steps", **REGRETS}
-EPISODIC = {"auc_return": "Return", **REGRETS}
+AFTER = {"optimality": "Optimality after training, greedy"}
+CONTINUAL = {"auc_reward": "Reward per 1000 steps", **REGRETS, **AFTER}
+EPISODIC = {"auc_return": "Return", **REGRETS, **AFTER}
 SOLVED = 0.98
 """The share of the optimal value at which a seed counts as having solved its task."""
 
@@ -42,7 +43,7 @@ def analysis(tables: Sequence[Table] = (), figures: Sequence[Figure] = ()) -> An
 
 
 def metrics_of(study: Study) -> Mapping[str, str]:
-    """The paper's four metrics, over the training."""
+    """The paper's four metrics, over the training, and what the policy is worth in the end."""
     return CONTINUAL if study.continual else EPISODIC
 
 
@@ -55,7 +56,7 @@ def bar_figure(
 ) -> Figure:
     """A panel for each metric, a group of bars for each point."""
     panels = _panels(results, study, metrics_of(study) if metrics is None else metrics)
-    return Figure(name, caption, figures.bars(panels, columns=min(4, max(2, len(panels)))))
+    return Figure(name, caption, figures.bars(panels))
 
 
 def line_figure(

@@ -37,7 +37,7 @@ def analyse(results: Results) -> Analysis:
     header = ["network", "memory", "k", "trained", "perfect seeds", "tested", "perfect", "95%"]
     return analysis(
         [Table("success", header, [row[:5] + row[6:] for row in rows], caption)],
-        [Figure("success", caption, figures.bars(panels, columns=2))],
+        [Figure("success", caption, figures.bars(panels))],
     )
 
 
