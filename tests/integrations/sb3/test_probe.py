@@ -99,12 +99,24 @@ SAC_SETTINGS = {
     "gamma": 0.95,
     "ent_coef": 0.05,
 }
+TD3_SETTINGS = {
+    "learning_rate": 2e-3,
+    "buffer_size": 20_000,
+    "learning_starts": 8000,
+    "train_freq": 4,
+    "gradient_steps": 16,
+    "batch_size": 512,
+    "gamma": 0.95,
+    "tau": 0.05,
+    "policy_kwargs": {"net_arch": [64, 64]},
+}
 
 
 def case(name, algorithm, settings, steps, *, policy="MlpPolicy", make=maze, slow=False, **more):
     """A learner: its name, what makes it, and how many steps it is given."""
     marks = [pytest.mark.slow] if slow else []
-    values = (algorithm, policy, make, settings, steps, {"n_envs": 64, "form": "auto", **more})
+    more = {"n_envs": 64, "form": "auto", "noise": 0, **more}
+    values = (algorithm, policy, make, settings, steps, more)
     return pytest.param(*values, id=name, marks=marks)
 
 
@@ -129,6 +141,8 @@ CASES = [
     case("TRPO", TRPO, TRPO_SETTINGS, 30_000),
     case("A2C", A2C, A2C_SETTINGS, 80_000, slow=True),
     case("SAC", SAC, SAC_SETTINGS, 12_000, make=steered, n_envs=16, slow=True),
+    # Without noise this wide, an actor that once forgets never sees again what it could have kept.
+    case("TD3", TD3, TD3_SETTINGS, 16_000, make=steered, n_envs=16, noise=3.0, slow=True),
     case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 24_000, make=lambda: Masked(maze()), slow=True),
     case(
         "RecurrentPPO",
@@ -159,6 +173,9 @@ def test_kept_observations_solve_the_probe_and_the_last_ones_do_not(
         if rule == "frame" and policy is HybridActorCriticPolicy:
             policy = "MlpPolicy"
         venv = stacked(make, rule, more["n_envs"], form)
+        if more["noise"]:
+            wide = np.full(venv.action_space.shape, more["noise"])
+            settings = {**settings, "action_noise": NormalActionNoise(np.zeros_like(wide), wide)}
         model = algorithm(policy, venv, seed=1, **settings).learn(steps)
         reached[rule] = success(model, make, rule, form)
     assert reached["adaptive"] >= 0.95
