@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from types import ModuleType
+from typing import Any
 
 TABULAR, DEEP = "adastack.tabular.learner", "adastack.deep.learner"
 LEARNERS = {
@@ -25,6 +27,21 @@ def learner_of(algo: str) -> ModuleType:
     Raises:
         ValueError: If there is no such algorithm.
     """
+    return importlib.import_module(_module(algo))
+
+
+def settings_of(algo: str, preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a preset stands for today, with some replaced.
+
+    Raises:
+        ValueError: If the algorithm, the preset or a setting is unknown.
+    """
+    settings = importlib.import_module(_module(algo).replace("learner", "settings"))
+    document: dict[str, Any] = settings.as_document(settings.settings_for(preset, algo, overrides))
+    return document
+
+
+def _module(algo: str) -> str:
     if algo not in LEARNERS:
         raise ValueError(f"expected an algorithm of {', '.join(LEARNERS)}, actual: {algo!r}")
-    return importlib.import_module(LEARNERS[algo])
+    return LEARNERS[algo]

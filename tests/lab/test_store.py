@@ -196,3 +196,17 @@ def test_unreadable_folders_are_listed_but_hold_no_job(store):
 def test_an_unknown_kind_is_named(store):
     with pytest.raises(ValueError, match=r"expected a kind of job of .*kappa.*actual: 'kapa'"):
         compute(store, Job("kapa", {}))
+
+
+def test_what_a_preset_meant_before_is_not_used(store, monkeypatch):
+    from adastack.tabular import settings
+
+    job = tabular()
+    compute(store, job)
+    changed = settings.settings_for(job.settings["preset"], job.settings["algo"], {"gamma": 0.5})
+    presets = {**settings.VALUE_PRESETS, job.settings["preset"]: changed}
+    monkeypatch.setattr(settings, "VALUE_PRESETS", presets)
+    assert store.status(job) == "damaged"
+    compute(store, job)
+    assert store.result(job)["settings"]["gamma"] == 0.5
+    assert store.status(job) == "finished"

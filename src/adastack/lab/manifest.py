@@ -13,6 +13,7 @@ import numpy as np
 
 from adastack.files import DamagedFileError, encode_json, read_json, write_json
 from adastack.lab.job import Evaluation, Job
+from adastack.learners import settings_of
 
 DONE = "done.json"
 JOB = "job.json"
@@ -95,7 +96,18 @@ def read_manifest(folder: Path, job: Job) -> Document | None:
         raise DamagedFileError(f"{path}: the content does not match its checksum")
     if job_from(document["job"]).address != job.address:
         raise DamagedFileError(f"{path}: it is another job's, expected {job.address}")
+    if job.kind == "train" and _outdated(document["result"]["settings"], job):
+        raise DamagedFileError(f"{path}: the preset {job.settings['preset']} has changed since")
     return document
+
+
+def _outdated(settings: Mapping[str, Any], job: Job) -> bool:
+    """Whether the job's preset stood for other settings; ones that are new since do not count."""
+    try:
+        now = settings_of(*(job.settings[name] for name in ("algo", "preset", "overrides")))
+    except ValueError:
+        return True
+    return any(plain(now.get(name)) != value for name, value in settings.items())
 
 
 def check_files(folder: Path, document: Document, names: Iterable[str] | None = None) -> None:
