@@ -31,6 +31,8 @@ WHITE_TEXT_BELOW = 0.45
 """Where on the colour scale a cell is too dark for black."""
 MOST_NARROW_BARS = 10
 """Bars that fit a quarter of the page; with more, panels take half of it."""
+DOT = 0.004
+"""Half the length of the line that makes a dot, where bars stand at whole numbers."""
 LEAST_FOR_BANDS = 3
 """Seeds from which on a band is drawn; the interval of two is wider than the page."""
 
@@ -221,12 +223,12 @@ def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
 
 
 def _dots(ax: Any, x: Floats, y: Floats) -> None:
-    """Dots as the round ends of lines without length: one path, where marks are one each."""
+    """Dots as very short lines with round ends: one path for all, where marks are one each."""
     gap = np.full_like(x, np.nan)
-    across = np.stack([x, x + 1e-4, gap], axis=1).ravel()
+    across = np.stack([x - DOT, x + DOT, gap], axis=1).ravel()
     up = np.stack([y, y, gap], axis=1).ravel()
     for size, colour in ((1.9, "0.15"), (1.2, "white")):
-        ax.plot(across, up, color=colour, lw=size, solid_capstyle="round")
+        ax.plot(across, up, color=colour, lw=size, solid_capstyle="round", snap=False)
 
 
 def _line_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
