@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adastack.lab.claims import PAPER_STEPS, Arm
@@ -148,4 +148,12 @@ def lengths(
     return tuple(
         Point(str(n), tmaze(kind, n, random_length=random_length, continual=continual), three(n))
         for n in sizes
+    )
+
+
+def fewer(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """Points with the first and the last of their memories, for a smoke run."""
+    return tuple(
+        replace(point, memories=tuple(dict.fromkeys((point.memories[0], point.memories[-1]))))
+        for point in points
     )

@@ -33,12 +33,12 @@ def world_study(
         tests: The worlds to test in.
         name: What stands on the axis; by default the world's name.
         smoke_tests: How many of the tests are made at smoke scale.
-        smoke: Whether there is a run at smoke scale.
+        smoke: Whether there is a run at smoke scale, of the first two memories.
         rest: Further fields of the study.
     """
     world = task.partition(":")[0]
     point = Point(name or world, task, memories, tests)
-    few = (Point(point.name, task, memories, tests[:smoke_tests]),) if smoke else ()
+    few = (Point(point.name, task, memories[:2], tests[:smoke_tests]),) if smoke else ()
     return Study("", (point,), smoke=few, preset=world, **rest)  # type: ignore[arg-type]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from adastack.lab.experiment import Scale
 from adastack.lab.experiments.study import Memory, Point, Study, tmaze
 from adastack.lab.job import BATCH, Job
@@ -25,12 +27,18 @@ def _point(name: str, length: int, test: str, seeds: int | None, published: bool
     return Point(name, tmaze("passive", length), tuple(memories), (test,))
 
 
+def _smoke(name: str, net: str | None) -> Point:
+    """As short as can be; the slow networks with one memory alone."""
+    point = _point(name, SMOKE_LENGTH, SMOKE_LONG, None, published=False)
+    return point if net is None else replace(point, memories=point.memories[:1])
+
+
 def _study(name: str, net: str | None) -> Study:
     few = None if net is None else FEW
     return Study(
         "network",
         (_point(name, LENGTH, LONG, few, published=net is None),),
-        smoke=(_point(name, SMOKE_LENGTH, SMOKE_LONG, few, published=False),),
+        smoke=(_smoke(name, net),),
         preset="robust",
         net=net,
         batch=BATCH if net is None else 1,

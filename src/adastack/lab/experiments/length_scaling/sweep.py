@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adastack.lab.experiment import Scale
-from adastack.lab.experiments.study import Study, lengths
+from adastack.lab.experiments.study import Study, fewer, lengths
 from adastack.lab.job import BATCH, Job
 
 LENGTHS = (2, 4, 8, 16, 64)
@@ -11,10 +11,11 @@ LENGTHS = (2, 4, 8, 16, 64)
 
 def study_of(net: str | None, batch: int = BATCH) -> Study:
     """The study with a network: None for the MLP."""
+    short = lengths("passive", (4,), random_length=True)
     return Study(
         "maximum maze length",
         lengths("passive", LENGTHS, random_length=True),
-        smoke=lengths("passive", (4,), random_length=True),
+        smoke=short if net is None else fewer(short),
         net=net,
         batch=batch,
     )
