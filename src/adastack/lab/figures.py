@@ -31,8 +31,8 @@ WHITE_TEXT_BELOW = 0.45
 """Where on the colour scale a cell is too dark for black."""
 MOST_NARROW_BARS = 10
 """Bars that fit a quarter of the page; with more, panels take half of it."""
-DOT = 0.004
-"""Half the length of the line that makes a dot, where bars stand at whole numbers."""
+DOT = 0.0008
+"""Half the length of the line that makes a dot, as a share of the axis."""
 LEAST_FOR_BANDS = 3
 """Seeds from which on a band is drawn; the interval of two is wider than the page."""
 
@@ -215,17 +215,17 @@ def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
             )  # fmt: skip
             # Seeds lie side by side, so that equal ones can be told apart.
             spread = np.linspace(-0.3, 0.3, found.count) * width if found.count > 1 else [0.0]
-            _dots(ax, left + np.asarray(spread), group[label])
+            _dots(ax, left + np.asarray(spread), group[label], DOT * len(panel.groups))
             ax.errorbar(left, found.mean, found.sd, color="0.15", lw=0.7, capsize=1.5, capthick=0.7)
     ax.set_xticks(range(len(panel.groups)), list(panel.groups))
     ax.axhline(0, color="0.3", lw=0.5)
     _words(ax, panel.title, panel.xlabel, panel.ylabel)
 
 
-def _dots(ax: Any, x: Floats, y: Floats) -> None:
+def _dots(ax: Any, x: Floats, y: Floats, half: float) -> None:
     """Dots as very short lines with round ends: one path for all, where marks are one each."""
     gap = np.full_like(x, np.nan)
-    across = np.stack([x - DOT, x + DOT, gap], axis=1).ravel()
+    across = np.stack([x - half, x + half, gap], axis=1).ravel()
     up = np.stack([y, y, gap], axis=1).ravel()
     for size, colour in ((1.9, "0.15"), (1.2, "white")):
         ax.plot(across, up, color=colour, lw=size, solid_capstyle="round", snap=False)

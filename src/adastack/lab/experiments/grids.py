@@ -46,7 +46,8 @@ def grids_of(results: Results, study: Study, metric: str, trained: str) -> list[
     """The heat maps, rows tested and columns trained."""
     points = study.shown(results)
     labels = dict.fromkeys(memory.label for point in points for memory in point.memories)
-    tests = list(dict.fromkeys(test for point in points for test in point.tests))
+    made = {row["tested"] for row in results.evaluations()}
+    tests = [t for t in dict.fromkeys(t for p in points for t in p.tests) if t in made]
     grids = []
     for label in labels:
         cells = np.full((2, len(tests), len(points)), np.nan)

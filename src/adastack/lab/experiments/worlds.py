@@ -52,10 +52,12 @@ def panel_of_tests(
         words = split_spec(test)[1]
         if option not in words:
             continue
-        groups[words[option]] = {
+        group = {
             memory.label: _values(results, study, point, memory, test, metric)
             for memory in point.memories
         }
+        if any(len(values) for values in group.values()):
+            groups[words[option]] = group
     return Panel(title, groups, option.replace("_", " "), metric)
 
 
