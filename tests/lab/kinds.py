@@ -27,6 +27,19 @@ def tabular(seeds=(0, 1), steps=20_000, evaluate=(), **overrides):
     )[0]
 
 
+def deep(seed):
+    return train_jobs(
+        "passive-tmaze:length=4",
+        "adaptive",
+        2,
+        algo="ppo",
+        preset="robust",
+        steps=40_000,
+        seeds=[seed],
+        evaluate=[Evaluation("passive-tmaze:length=20")],
+    )[0]
+
+
 def often(job):
     """The same training with a checkpoint many times a second."""
     return replace(job, kind="lab.kinds:train_saving_often")
@@ -56,6 +69,10 @@ def square(settings, folder, progress):
     if settings.get("error"):
         raise ValueError(settings["error"])
     return {"square": settings["number"] ** 2}
+
+
+def pid(settings, folder, progress):
+    return {"pid": os.getpid()}
 
 
 def die(settings, folder, progress):

@@ -12,26 +12,11 @@ import numpy as np
 import pytest
 
 from adastack.lab import runner
-from adastack.lab.job import train_jobs
 from adastack.lab.runner import run
 from adastack.lab.store import Store
-from lab.kinds import longer, often, tabular
+from lab.kinds import deep, longer, often, tabular
 
 KILLS = 20
-
-
-def deep(seed):
-    job = train_jobs(
-        "passive-tmaze:length=4",
-        "adaptive",
-        2,
-        algo="ppo",
-        preset="robust",
-        steps=40_000,
-        seeds=[seed],
-        evaluate=[longer(20)],
-    )
-    return often(job[0])
 
 
 def assert_same(ours, theirs, jobs):
@@ -107,7 +92,7 @@ def test_workers_killed_at_20_random_moments(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_deep_workers_killed_at_random_moments(tmp_path, monkeypatch):
-    killed_and_whole(tmp_path, monkeypatch, [deep(seed) for seed in range(2)], 5, 4.0)
+    killed_and_whole(tmp_path, monkeypatch, [often(deep(seed)) for seed in range(2)], 5, 4.0)
 
 
 SCRIPT = """

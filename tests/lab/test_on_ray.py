@@ -11,7 +11,7 @@ import pytest
 from adastack.lab.job import Job
 from adastack.lab.runner import run
 from adastack.lab.store import Store
-from lab.kinds import longer, often, quick, tabular
+from lab.kinds import deep, longer, often, quick, tabular
 
 ray = pytest.importorskip("ray")
 
@@ -37,9 +37,22 @@ def test_a_worker_killed_in_the_middle(cluster, tmp_path):
     assert len(outcome.finished) == 7
     assert sorted(log.read_text().split()) == list("012345")
     run([long], here, workers=1)
-    assert there.result(long) == here.result(long)
-    assert there.evaluation(long, longer()) == here.evaluation(long, longer())
-    ours, theirs = there.metrics(long), here.metrics(long)
+    assert_same(there, here, long)
+
+
+@pytest.mark.slow
+def test_deep_trainings_are_the_same(cluster, tmp_path):
+    there, here = Store(tmp_path / "ray"), Store(tmp_path / "local")
+    run([deep(0)], there, backend="ray", address=cluster)
+    run([deep(0)], here, workers=1)
+    assert_same(there, here, deep(0))
+
+
+def assert_same(there, here, job):
+    assert there.result(job) == here.result(job)
+    for test in job.evaluate:
+        assert there.evaluation(job, test) == here.evaluation(job, test)
+    ours, theirs = there.metrics(job), here.metrics(job)
     assert all(np.array_equal(ours[name], theirs[name], equal_nan=True) for name in theirs)
 
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from adastack.lab import runner
+from adastack.lab import local, runner
 from adastack.lab.job import Job
 from adastack.lab.rates import Rates
 from adastack.lab.runner import run
@@ -66,6 +66,16 @@ def test_three_deaths_are_a_failure(store):
     assert outcome.failed == {job.address: "its worker died (SIGKILL), 3 times"}
     assert len(outcome.finished) == 1
     assert store.status(job) == "failed"
+
+
+def test_a_worker_takes_many_jobs_until_it_has_grown(store, monkeypatch):
+    small = [Job("lab.kinds:pid", {"n": n}) for n in range(3)]
+    run(small, store, workers=1)
+    assert len({store.result(job)["pid"] for job in small}) == 1
+    monkeypatch.setattr(local, "MOST_BYTES", 1)
+    large = [Job("lab.kinds:pid", {"n": n}) for n in range(3, 6)]
+    run(large, store, workers=1)
+    assert len({store.result(job)["pid"] for job in large}) == 3
 
 
 def test_a_worker_that_stands_still_is_killed(store, monkeypatch):

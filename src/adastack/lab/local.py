@@ -15,8 +15,8 @@ from adastack.lab.job import Job
 from adastack.lab.store import Store
 from adastack.lab.worker import Ending, decode_ending, encode, environment
 
-JOBS_PER_WORKER = 50
-"""Compiled programs pile up in a process; after so many jobs it is replaced."""
+MOST_BYTES = 2_000_000_000
+"""Compiled programs pile up in a process; one that has grown to this is replaced after its job."""
 
 
 class LocalPool:
@@ -41,7 +41,7 @@ class LocalPool:
         for worker in ready:
             self._busy.remove(worker)
             job, ending = worker.answer()
-            if ending.status != "died" and worker.taken < JOBS_PER_WORKER:
+            if ending.status != "died" and ending.peak_bytes < MOST_BYTES:
                 self._idle.append(worker)
             else:
                 worker.kill()
@@ -64,7 +64,6 @@ class LocalPool:
 class _Worker:
     def __init__(self, store: Store) -> None:
         self.job: Job | None = None
-        self.taken = 0
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         # A session of its own: Ctrl-C is for the parent, which then ends its workers.
         self.process = subprocess.Popen(
@@ -84,7 +83,7 @@ class _Worker:
 
     def take(self, job: Job) -> None:
         """Begins a job; if the worker is dead already, its answer will say so."""
-        self.job, self.taken = job, self.taken + 1
+        self.job = job
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(encode(job))

@@ -100,6 +100,6 @@ def _runtime() -> dict[str, Any]:
     return {"env_vars": environment()}
 
 
-def _attempt(root: str, document: Document) -> dict[str, str]:
+def _attempt(root: str, document: Document) -> dict[str, Any]:
     """What a Ray worker does."""
     return asdict(attempt(Store(root), job_from(document)))

@@ -11,11 +11,12 @@ import errno
 import json
 import os
 import queue
+import resource
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from typing import IO, Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import IO, Literal
 
 from adastack.files import write_json
 from adastack.lab.job import Job
@@ -44,6 +45,8 @@ class Ending:
     status: Literal["finished", "reused", "failed", "busy", "died", "unwritable"]
     """``reused``: somebody else had finished it meanwhile. ``died``: the worker is no more."""
     reason: str = ""
+    peak_bytes: int = 0
+    """The most memory that the worker ever held."""
 
 
 def attempt(store: Store, job: Job) -> Ending:
@@ -110,8 +113,13 @@ def main(root: str) -> None:
     threading.Thread(target=_listen, args=(sys.stdin.buffer, lines), daemon=True).start()
     store = Store(root)
     while True:
-        document: Any = json.loads(lines.get())
-        answers.write(encode(attempt(store, job_from(document))))
+        job = job_from(json.loads(lines.get()))
+        answers.write(encode(replace(attempt(store, job), peak_bytes=_peak_bytes())))
+
+
+def _peak_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def _listen(source: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
