@@ -17,8 +17,6 @@ from adastack.deep.evaluate import log_chances, policy_of
 from adastack.deep.metrics import Recorder
 from adastack.deep.settings import PPOSettings
 from adastack.memory import get_rule
-from adastack.tabular.evaluation import Stage
-from adastack.tabular.policies import check_same_signals
 from adastack.tabular.room import induce_within
 from adastack.tasks.finite import FiniteTask
 
@@ -131,6 +129,10 @@ class FiniteSession:
         Raises:
             ValueError: If the task has other observations or actions than the run's own.
         """
+        # Not at the start of a run, which must be quick: the theory comes with it.
+        from adastack.tabular.evaluation import Stage
+        from adastack.tabular.policies import check_same_signals
+
         check_same_signals(self.task, task)
         stage = Stage(task, self.memory, self.stack_size, self.settings.gamma)
         net, n_actions, n_memory = self.trainer.net, task.n_actions, self.trainer.n_memory
