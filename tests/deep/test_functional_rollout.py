@@ -30,20 +30,18 @@ def envs_of(task):
 
 
 @pytest.mark.parametrize(
-    ("task", "memory", "k", "form"),
+    ("task", "memory", "k", "more"),
     [
-        (CUBE, "adaptive", 3, "factored"),
-        (CUBE, "frame", 2, "factored"),
-        (CUBE, "push_skip", 3, "flat"),
-        (MiniGridMemory(7), "adaptive", 2, "factored"),
-        (SHORT_POLE, "adaptive", 2, "factored"),
+        (CUBE, "adaptive", 3, {}),
+        (CUBE, "frame", 2, {"padding": "reset"}),
+        (CUBE, "push_skip", 3, {"action_form": "flat"}),
+        (MiniGridMemory(7), "adaptive", 2, {"padding": "reset", "normalize_observation": True}),
+        (SHORT_POLE, "adaptive", 2, {"normalize_observation": True}),
     ],
     ids=["cube-adaptive", "cube-frame", "cube-push_skip-flat", "minigrid", "cartpole"],
 )
-def test_both_roads_make_the_same_rollouts_and_updates(task, memory, k, form):
-    settings = PPOSettings(
-        **{**TINY.__dict__, "action_form": form, "normalize_observation": task is SHORT_POLE}
-    )
+def test_both_roads_make_the_same_rollouts_and_updates(task, memory, k, more):
+    settings = PPOSettings(**{**TINY.__dict__, **more})
     trainer = FunctionalTrainer(task, memory, k, settings)
     worker, learner = Worker(trainer, envs_of(task), seed=4), trainer.start(4)
     worker.restart(0)

@@ -13,7 +13,18 @@ from jax import Array
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.initial import initial_params, patient
-from adastack.deep.networks import ActorCritic, act, check_net, leaves_in, read, spec_of
+from adastack.deep.networks import (
+    ActorCritic,
+    Leaf,
+    Spec,
+    act,
+    check_net,
+    leaves_in,
+    one_hot,
+    read,
+    respecified,
+    spec_of,
+)
 from adastack.deep.normalise import normalised, nothing_seen, seen_with
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
@@ -57,23 +68,40 @@ class StackAgent:
         self.spec = spec_of(observation_space)
         check_net(settings.net, self.spec)
         self.columns = columns_of(self.spec, observation_space)
-        kinds = [leaf.kind for leaf in leaves_in(self.spec)]
-        self._real = [
-            settings.normalize_observation and kind == "box" and np.issubdtype(dtype, np.floating)
-            for kind, (_, dtype, _) in zip(kinds, self.columns, strict=True)
-        ]
+        self._units = self._columns_in_units() if settings.normalize_observation else {}
         self.n_memory = get_rule(memory).actions(stack_size)
+        self.repeats = settings.padding == "reset"
         self.heads, self.n_actions = self._heads()
         first = self.heads.heads[0]
         deviations = first.size if isinstance(first, Gaussian) else 0
         self.net = ActorCritic(
-            self.spec, settings.net, self.heads.n_outputs - deviations, deviations,
+            self._net_spec(), settings.net, self.heads.n_outputs - deviations, deviations,
             settings.critic, settings.shared, settings.hidden,
         )  # fmt: skip
         self.act = jax.jit(self.sample)
         self.greedy = jax.jit(self.mode)
         self.value = jax.jit(self.value_of)
         self.learn = jax.jit(self.learned, donate_argnums=(0, 1))
+
+    def _columns_in_units(self) -> dict[str, Leaf]:
+        """The columns that are normalised: real numbers, and symbols once they are one-hot."""
+        leaves = zip(leaves_in(self.spec), self.columns, strict=True)
+        return {
+            str(i): leaf
+            for i, (leaf, (_, dtype, _)) in enumerate(leaves)
+            if leaf.kind == "onehot" or (leaf.kind == "box" and np.issubdtype(dtype, np.floating))
+        }
+
+    def _net_spec(self) -> Spec:
+        """What the network is given: what is normalised comes as plain numbers."""
+        leaves: list[Leaf] = leaves_in(self.spec)
+        for name in self._units:
+            leaves[int(name)] = Leaf("box", self._unit_shape(name))
+        return respecified(self.spec, leaves)
+
+    def _unit_shape(self, name: str) -> tuple[int, ...]:
+        leaf = self._units[name]
+        return (sum(leaf.shape),) if leaf.kind == "onehot" else leaf.shape
 
     def _heads(self) -> tuple[Product, int]:
         """The heads, and the number of actions if there is one head for all pairs."""
@@ -86,22 +114,24 @@ class StackAgent:
 
     def init(self, seed: int) -> tuple[Params, Any]:
         """Fresh parameters and moments."""
-        rows = [np.zeros((1, self.stack_size, *shape), dtype) for shape, dtype, _ in self.columns]
+        rows = [
+            np.zeros((1, self.stack_size, *self._unit_shape(str(i))), np.float32)
+            if str(i) in self._units
+            else np.zeros((1, self.stack_size, *shape), dtype)
+            for i, (shape, dtype, _) in enumerate(self.columns)
+        ]
         params = initial_params(self.net, nested(self.spec, rows), seed, self.settings.optimism)
         params = patient(params, self.settings.patience, self.n_actions or 1)
         params = jax.tree.map(jnp.asarray, params)
-        if any(self._real):
-            shapes = zip(self._real, self.columns, strict=True)
-            params["seen"] = {
-                str(i): nothing_seen(column[0]) for i, (real, column) in enumerate(shapes) if real
-            }
+        if self._units:
+            params["seen"] = {name: nothing_seen(self._unit_shape(name)) for name in self._units}
         return params, optimiser(self.settings).init(params["params"])
 
     def padding(self, params: Params) -> list[Any]:
-        """What an empty slot shows in each column; it is always zero once normalised."""
-        seen = params.get("seen", {})
+        """What an empty slot shows in each column; real numbers are then zero once normalised."""
+        real = {name for name, leaf in self._units.items() if leaf.kind == "box"}
         return [
-            seen[str(i)].mean if str(i) in seen else empty
+            params["seen"][str(i)].mean if str(i) in real else empty
             for i, (_, _, empty) in enumerate(self.columns)
         ]
 
@@ -131,11 +161,19 @@ class StackAgent:
         return self._net(params, self._normalised(params, leaves))[1]
 
     def _normalised(self, params: Params, leaves: list[Array]) -> list[Array]:
-        seen = params.get("seen", {})
         return [
-            normalised(seen[str(i)], leaf) if str(i) in seen else leaf
+            normalised(params["seen"][str(i)], self._numbers(str(i), leaf))
+            if str(i) in self._units
+            else leaf
             for i, leaf in enumerate(leaves)
         ]
+
+    def _numbers(self, name: str, leaf: Array) -> Array:
+        """A column to normalise, as numbers."""
+        if self._units[name].kind == "box":
+            return leaf
+        ahead = leaf.ndim - len(self.columns[int(name)][0])
+        return one_hot(leaf.reshape(*leaf.shape[:ahead], -1), self._units[name].shape)
 
     def _net(self, params: Params, leaves: list[Array]) -> tuple[Array, Array]:
         return read(self.net, params, nested(self.spec, leaves))
@@ -188,7 +226,7 @@ class StackAgent:
         return {
             **params,
             "seen": {
-                name: seen_with(seen, rollout.columns[int(name)][-n_new:])
+                name: seen_with(seen, self._numbers(name, rollout.columns[int(name)][-n_new:]))
                 for name, seen in params["seen"].items()
             },
         }

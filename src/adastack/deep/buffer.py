@@ -32,6 +32,7 @@ class StoreOnce:
         n_steps: The steps of each in a rollout.
         columns: Shape and dtype of each array of an observation.
         padding: What an empty slot shows in each array.
+        repeat: Begin with the first observation in every slot instead of empty ones.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class StoreOnce:
         n_steps: int,
         columns: Sequence[tuple[tuple[int, ...], Any]],
         padding: Sequence[Any],
+        repeat: bool = False,
     ) -> None:
         self.n_envs, self.n_steps = n_envs, n_steps
+        self._first = None if repeat else [np.array(PADDING)]
         self.head = 1 + n_envs * stack_size
         rows = self.head + n_envs * n_steps
         self.columns: list[Array] = [np.zeros((rows, *shape), dtype) for shape, dtype in columns]
@@ -63,7 +66,7 @@ class StoreOnce:
         rows = np.arange(1, self.head, len(self._held[0]), dtype=np.int32)
         for column, part in zip(self.columns, observation, strict=True):
             column[rows] = part
-        self.stack.reset([rows], [np.array(PADDING)])
+        self.stack.reset([rows], self._first)
         self.t = 0
         self.slots[0] = self._held
 
@@ -89,7 +92,7 @@ class StoreOnce:
             column[begin : begin + self.n_envs] = part
         evicted = self.stack.push(memory_action, [rows])
         if over.any():
-            self.stack.reset([rows], [np.array(PADDING)], over)
+            self.stack.reset([rows], self._first, over)
         self.t += 1
         self.slots[self.t] = self._held
         return evicted

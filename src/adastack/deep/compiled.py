@@ -64,6 +64,8 @@ class Trainer:
     """PPO or GRPO on a finite task with a memory; pure functions of a `Learner`."""
 
     def __init__(self, induced: Induced, settings: PPOSettings) -> None:
+        if settings.padding != "empty":
+            raise ValueError(f"a finite task begins with empty slots, actual: {settings.padding!r}")
         self.induced = induced
         self.settings = settings
         self.task = induced.task

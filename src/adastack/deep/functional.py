@@ -36,6 +36,8 @@ class Stacks(NamedTuple):
     """Where it is stored; `PADDING` for an empty slot."""
     labels: Array
     """Its label, for the metrics."""
+    filled: Array
+    """Whether it came since the reset."""
 
 
 class Place(NamedTuple):
@@ -133,7 +135,7 @@ class FunctionalTrainer(StackAgent):
         stacks, n = place.stacks, len(rows)
         joined = self.sample(params, [stacks.shown], seed, clock)
         action, memory = self.split(joined)
-        evicted = self._slot_of[memory, (stacks.rows != PADDING).sum(axis=1)]
+        evicted = self._slot_of[memory, stacks.filled.sum(axis=1)]
         key = jax.random.wrap_key_data(place.key)
         key, after = step_all(self.task, key, place.state, action[:, 0].astype(jnp.int32))
         over = after.terminated | after.truncated
@@ -184,31 +186,39 @@ class FunctionalTrainer(StackAgent):
     def _first(self, params: Params, seen: Array, rows: Array, labels: Array) -> Stacks:
         """Stacks that hold one observation each."""
         shape = (len(rows), self.stack_size)
+        filled = jnp.zeros(shape, jnp.bool_).at[:, -1].set(True)
+        if self.repeats:
+            shown, rows, labels = (
+                jnp.repeat(column[:, None], shape[1], axis=1) for column in (seen, rows, labels)
+            )
+            return Stacks(shown, rows, labels, filled)
         empty = jnp.asarray(self.padding(params)[0], seen.dtype)
         shown = jnp.broadcast_to(empty, (*shape, *seen.shape[1:]))
         return Stacks(
             shown.at[:, -1].set(seen),
             jnp.full(shape, PADDING, jnp.int32).at[:, -1].set(rows),
             jnp.full(shape, NOTHING, jnp.int32).at[:, -1].set(labels),
+            filled,
         )
 
     def _pushed(
         self, stacks: Stacks, evicted: Array, seen: Array, rows: Array, labels: Array
     ) -> Stacks:
-        def push(column: Array, new: Array) -> Array:
+        def push(column: Array, new: Array | bool) -> Array:
             kept = self._kept[evicted].reshape(*column.shape[:2], *[1] * (column.ndim - 2))
             return jnp.take_along_axis(column, kept, axis=1).at[:, -1].set(new)
 
-        return Stacks(*map(push, stacks, (seen, rows, labels)))
+        pushed: tuple[Array | bool, ...] = (seen, rows, labels, True)
+        return Stacks(*map(push, stacks, pushed))
 
     def _moved_to_the_head(self, params: Params, stacks: Stacks) -> Stacks:
         """The stacks at the beginning of a rollout: what they hold stands in its first rows."""
-        filled = stacks.rows != PADDING
-        rows = jnp.arange(1, 1 + filled.size, dtype=jnp.int32).reshape(filled.shape)
+        held = stacks.rows != PADDING
+        rows = jnp.arange(1, 1 + held.size, dtype=jnp.int32).reshape(held.shape)
         empty = jnp.asarray(self.padding(params)[0], stacks.shown.dtype)
-        shown = jnp.where(filled.reshape(*filled.shape, *[1] * (stacks.shown.ndim - 2)),
+        shown = jnp.where(held.reshape(*held.shape, *[1] * (stacks.shown.ndim - 2)),
                           stacks.shown, empty)  # fmt: skip
-        return Stacks(shown, jnp.where(filled, rows, PADDING), stacks.labels)
+        return stacks._replace(shown=shown, rows=jnp.where(held, rows, PADDING))
 
 
 def _where(mask: Array, new: Array, old: Array) -> Array:

@@ -37,7 +37,7 @@ class Worker:
         self.buffer = StoreOnce(
             agent.memory, k, n, agent.settings.n_steps,
             [(shape, dtype) for shape, dtype, _ in agent.columns],
-            [empty for _, _, empty in agent.columns],
+            [empty for _, _, empty in agent.columns], agent.repeats,
         )  # fmt: skip
         self.use(*agent.init(seed))
         self.labels = Stack("adaptive", k, n, [((), np.int64)])
@@ -138,7 +138,7 @@ class Worker:
         self.cues = np.asarray(infos["cue"]).reshape(len(fresh), -1)
         shown = np.asarray(infos["shown"], np.int64)
         if fresh.any():
-            self.labels.reset([shown], [np.array(NOTHING)], fresh)
+            self.labels.reset([shown], None if self.agent.repeats else [np.array(NOTHING)], fresh)
 
     def _flags(self, slots: Numbers, infos: dict[str, Any]) -> Numbers:
         over = self.over

@@ -83,6 +83,18 @@ def leaves_in(spec: Spec) -> list[Leaf]:
     return [leaf for _, part in spec for leaf in leaves_in(part)]
 
 
+def respecified(spec: Spec, leaves: list[Leaf]) -> Spec:
+    """The spec with other leaves."""
+    remaining = iter(leaves)
+
+    def build(part: Spec) -> Spec:
+        if isinstance(part, Leaf):
+            return next(remaining)
+        return tuple((name, build(sub)) for name, sub in part)
+
+    return build(spec)
+
+
 def has_image(spec: Spec) -> bool:
     """Whether some part of the observation is an image."""
     return any(leaf.kind == "image" for leaf in leaves_in(spec))

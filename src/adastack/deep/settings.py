@@ -8,6 +8,7 @@ from typing import Any
 
 NETS = ("mlp", "lstm", "transformer", "cnn")
 ACTION_FORMS = ("factored", "flat")
+PADDINGS = ("empty", "reset")
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -59,12 +60,14 @@ class PPOSettings:
     """Weight of the value loss."""
     optimism: float = 0.0
     """What the critic says everywhere at first; more than can be had rewards the unknown."""
+    padding: str = "empty"
+    """What a new stack shows beside the first observation: empty slots, or (reset) that again."""
     patience: float = 0.0
     """How much likelier it is at first, as a logit, to give up the newest slot than another."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     normalize_observation: bool = False
-    """Show real-valued observations in units of their deviation from the mean, as seen so far."""
+    """Show real numbers and one-hot symbols in units of their deviation from the mean so far."""
     normalize_advantage: bool = True
     """Standardise the advantages of each minibatch."""
     adam_eps: float = 1e-5
@@ -75,6 +78,7 @@ class PPOSettings:
     def __post_init__(self) -> None:
         _one_of("net", self.net, NETS)
         _one_of("action_form", self.action_form, ACTION_FORMS)
+        _one_of("padding", self.padding, PADDINGS)
         for name in ("hidden", "n_envs", "n_steps", "batch_size", "n_epochs"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
