@@ -7,7 +7,7 @@ import numpy as np
 from adastack.lab import figures
 from adastack.lab.claims import Check, all_of, between
 from adastack.lab.experiment import Analysis, Claim, Figure, Table
-from adastack.lab.experiments.headline.sweep import LONG, STUDIES
+from adastack.lab.experiments.headline.sweep import FEW, LONG, STUDIES
 from adastack.lab.experiments.shown import analysis, values_of
 from adastack.lab.experiments.study import Memory, Point, Study
 from adastack.lab.figures import Panel
@@ -57,7 +57,7 @@ def _words(values: Floats) -> list[str | None]:
 
 def _checks(label: str, low: float, high: float, tested: str | None = LONG) -> list[Check]:
     return [
-        between("success", study.arm(name, label, tested), low, high)
+        between("success", study.arm(name, label, tested, least=FEW), low, high)
         for name, study in STUDIES.items()
     ]
 
