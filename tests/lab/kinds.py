@@ -27,6 +27,11 @@ def tabular(seeds=(0, 1), steps=20_000, evaluate=(), **overrides):
     )[0]
 
 
+def hears_ctrl_c():
+    """For a new process: tests in the background ignore it, and so would their children."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def deep(seed):
     return train_jobs(
         "passive-tmaze:length=4",

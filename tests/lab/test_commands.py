@@ -17,7 +17,7 @@ from adastack.lab.live import table_of
 from adastack.lab.rates import Rates
 from adastack.lab.runner import Board
 from adastack.lab.store import Store
-from lab.kinds import quick, tabular
+from lab.kinds import hears_ctrl_c, quick, tabular
 
 
 def experiment(name, sweep):
@@ -191,7 +191,11 @@ def test_ctrl_c_on_a_terminal(tmp_path):
         tmp_path / "lab",
     ]
     process = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=other_end, start_new_session=True
+        words,
+        stdout=subprocess.PIPE,
+        stderr=other_end,
+        start_new_session=True,
+        preexec_fn=hears_ctrl_c,
     )
     os.close(other_end)
     store = Store(tmp_path / "lab")
