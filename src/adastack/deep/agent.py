@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -25,7 +26,7 @@ from adastack.deep.networks import (
     respecified,
     spec_of,
 )
-from adastack.deep.normalise import normalised, nothing_seen, seen_with
+from adastack.deep.normalise import Seen, normalised, nothing_seen, seen_with
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
 from adastack.deep.update import Batch, Evaluation, Params, optimiser, rates_at, update
@@ -96,12 +97,15 @@ class StackAgent:
         """What the network is given: what is normalised comes as plain numbers."""
         leaves: list[Leaf] = leaves_in(self.spec)
         for name in self._units:
-            leaves[int(name)] = Leaf("box", self._unit_shape(name))
+            leaves[int(name)] = Leaf("box", (self._n_inputs(name),))
         return respecified(self.spec, leaves)
 
-    def _unit_shape(self, name: str) -> tuple[int, ...]:
+    def _n_entries(self, name: str) -> int:
         leaf = self._units[name]
-        return (sum(leaf.shape),) if leaf.kind == "onehot" else leaf.shape
+        return sum(leaf.shape) if leaf.kind == "onehot" else math.prod(leaf.shape)
+
+    def _n_inputs(self, name: str) -> int:
+        return self._n_entries(name) * (1 if self._units[name].kind == "onehot" else 2)
 
     def _heads(self) -> tuple[Product, int]:
         """The heads, and the number of actions if there is one head for all pairs."""
@@ -115,7 +119,7 @@ class StackAgent:
     def init(self, seed: int) -> tuple[Params, Any]:
         """Fresh parameters and moments."""
         rows = [
-            np.zeros((1, self.stack_size, *self._unit_shape(str(i))), np.float32)
+            np.zeros((1, self.stack_size, self._n_inputs(str(i))), np.float32)
             if str(i) in self._units
             else np.zeros((1, self.stack_size, *shape), dtype)
             for i, (shape, dtype, _) in enumerate(self.columns)
@@ -124,16 +128,8 @@ class StackAgent:
         params = patient(params, self.settings.patience, self.n_actions or 1)
         params = jax.tree.map(jnp.asarray, params)
         if self._units:
-            params["seen"] = {name: nothing_seen(self._unit_shape(name)) for name in self._units}
+            params["seen"] = {name: nothing_seen((self._n_entries(name),)) for name in self._units}
         return params, optimiser(self.settings).init(params["params"])
-
-    def padding(self, params: Params) -> list[Any]:
-        """What an empty slot shows in each column; real numbers are then zero once normalised."""
-        real = {name for name, leaf in self._units.items() if leaf.kind == "box"}
-        return [
-            params["seen"][str(i)].mean if str(i) in real else empty
-            for i, (_, _, empty) in enumerate(self.columns)
-        ]
 
     def split(self, joined: Any) -> tuple[Any, Any]:
         """What `act` gave as the environment's action, one row each, and the memory action."""
@@ -162,18 +158,24 @@ class StackAgent:
 
     def _normalised(self, params: Params, leaves: list[Array]) -> list[Array]:
         return [
-            normalised(params["seen"][str(i)], self._numbers(str(i), leaf))
-            if str(i) in self._units
-            else leaf
+            self._in_units(str(i), params["seen"][str(i)], leaf) if str(i) in self._units else leaf
             for i, leaf in enumerate(leaves)
         ]
 
+    def _in_units(self, name: str, seen: Seen, leaf: Array) -> Array:
+        """A normalised column. Zeros may mean "hidden": they stay zero, and a flag tells."""
+        numbers = self._numbers(name, leaf)
+        if self._units[name].kind == "onehot":
+            return normalised(seen, numbers)
+        there = numbers != 0
+        return jnp.concatenate([jnp.where(there, normalised(seen, numbers), 0.0), there], axis=-1)
+
     def _numbers(self, name: str, leaf: Array) -> Array:
-        """A column to normalise, as numbers."""
-        if self._units[name].kind == "box":
-            return leaf
-        ahead = leaf.ndim - len(self.columns[int(name)][0])
-        return one_hot(leaf.reshape(*leaf.shape[:ahead], -1), self._units[name].shape)
+        """A column to normalise, flat."""
+        shape = self.columns[int(name)][0]
+        flat = leaf.reshape(*leaf.shape[: leaf.ndim - len(shape)], -1)
+        unit = self._units[name]
+        return one_hot(flat, unit.shape) if unit.kind == "onehot" else flat
 
     def _net(self, params: Params, leaves: list[Array]) -> tuple[Array, Array]:
         return read(self.net, params, nested(self.spec, leaves))
@@ -223,13 +225,12 @@ class StackAgent:
         if "seen" not in params:
             return params
         n_new = rollout.action.shape[0] * rollout.action.shape[1]
-        return {
-            **params,
-            "seen": {
-                name: seen_with(seen, self._numbers(name, rollout.columns[int(name)][-n_new:]))
-                for name, seen in params["seen"].items()
-            },
-        }
+        seen = {}
+        for name, unit in self._units.items():
+            rows = self._numbers(name, rollout.columns[int(name)][-n_new:])
+            counts = jnp.ones_like(rows, bool) if unit.kind == "onehot" else rows != 0
+            seen[name] = seen_with(params["seen"][name], rows, counts)
+        return {**params, "seen": seen}
 
     def _parts(self, action: Array) -> list[Array]:
         if self.n_actions:

@@ -90,13 +90,13 @@ class FunctionalTrainer(StackAgent):
         params, moments = self.init(seed)
         of_env = int(np.random.default_rng([seed, 2, 0]).integers(2**31))
         first = seeding.np_random(of_env)[0].integers(2**32, dtype=np.uint32)
-        return Learner(params, moments, self._begin(params, first))
+        return Learner(params, moments, self._begin(first))
 
-    def _begun(self, params: Params, first: Array) -> Place:
+    def _begun(self, first: Array) -> Place:
         n = self.settings.n_envs
         key, now = reset_all(self.task, n, jax.random.key(first))
         rows = jnp.arange(1, 1 + n * self.stack_size, self.stack_size, dtype=jnp.int32)
-        stacks = self._first(params, self._leaf(now.observation), rows, _shown(now, n))
+        stacks = self._first(self._leaf(now.observation), rows, _shown(now, n))
         return Place(jax.random.key_data(key), now.state, stacks, _cue(now, n))
 
     def _advanced(
@@ -114,7 +114,7 @@ class FunctionalTrainer(StackAgent):
     ) -> tuple[Place, Rollout, Log]:
         """So many steps of all environments, with one set of weights."""
         s = self.settings
-        place = place._replace(stacks=self._moved_to_the_head(params, place.stacks))
+        place = place._replace(stacks=_moved_to_the_head(place.stacks))
         held = place.stacks.shown
         head = 1 + s.n_envs * self.stack_size
 
@@ -124,7 +124,7 @@ class FunctionalTrainer(StackAgent):
 
         place, steps = jax.lax.scan(step, place, jnp.arange(s.n_steps, dtype=jnp.int32))
         seen, slots, *happened, log = steps
-        empty = jnp.broadcast_to(self.padding(params)[0], held.shape[2:]).astype(held.dtype)
+        empty = jnp.broadcast_to(self.columns[0][2], held.shape[2:]).astype(held.dtype)
         parts = [empty[None], held.reshape(-1, *held.shape[2:]), seen.reshape(-1, *held.shape[2:])]
         slots = jnp.concatenate([slots, place.stacks.rows[None]])
         return place, Rollout([jnp.concatenate(parts)], slots, *happened), log
@@ -148,7 +148,7 @@ class FunctionalTrainer(StackAgent):
             over.any(), lambda: reset_some(self.task, key, over, now), lambda: (key, now)
         )
         seen = self._leaf(now.observation)
-        fresh = self._first(params, seen, rows, _shown(now, n))
+        fresh = self._first(seen, rows, _shown(now, n))
         following = jax.tree.map(lambda new, old: _where(over, new, old), fresh, last)
         reward = after.reward.astype(jnp.float32)
         log = Log(reward, flags, evicted.astype(jnp.uint16))
@@ -183,7 +183,7 @@ class FunctionalTrainer(StackAgent):
 
     # Stacks.
 
-    def _first(self, params: Params, seen: Array, rows: Array, labels: Array) -> Stacks:
+    def _first(self, seen: Array, rows: Array, labels: Array) -> Stacks:
         """Stacks that hold one observation each."""
         shape = (len(rows), self.stack_size)
         filled = jnp.zeros(shape, jnp.bool_).at[:, -1].set(True)
@@ -192,7 +192,7 @@ class FunctionalTrainer(StackAgent):
                 jnp.repeat(column[:, None], shape[1], axis=1) for column in (seen, rows, labels)
             )
             return Stacks(shown, rows, labels, filled)
-        empty = jnp.asarray(self.padding(params)[0], seen.dtype)
+        empty = jnp.asarray(self.columns[0][2], seen.dtype)
         shown = jnp.broadcast_to(empty, (*shape, *seen.shape[1:]))
         return Stacks(
             shown.at[:, -1].set(seen),
@@ -211,14 +211,12 @@ class FunctionalTrainer(StackAgent):
         pushed: tuple[Array | bool, ...] = (seen, rows, labels, True)
         return Stacks(*map(push, stacks, pushed))
 
-    def _moved_to_the_head(self, params: Params, stacks: Stacks) -> Stacks:
-        """The stacks at the beginning of a rollout: what they hold stands in its first rows."""
-        held = stacks.rows != PADDING
-        rows = jnp.arange(1, 1 + held.size, dtype=jnp.int32).reshape(held.shape)
-        empty = jnp.asarray(self.padding(params)[0], stacks.shown.dtype)
-        shown = jnp.where(held.reshape(*held.shape, *[1] * (stacks.shown.ndim - 2)),
-                          stacks.shown, empty)  # fmt: skip
-        return stacks._replace(shown=shown, rows=jnp.where(held, rows, PADDING))
+
+def _moved_to_the_head(stacks: Stacks) -> Stacks:
+    """The stacks at the beginning of a rollout: what they hold stands in its first rows."""
+    held = stacks.rows != PADDING
+    rows = jnp.arange(1, 1 + held.size, dtype=jnp.int32).reshape(held.shape)
+    return stacks._replace(rows=jnp.where(held, rows, PADDING))
 
 
 def _where(mask: Array, new: Array, old: Array) -> Array:

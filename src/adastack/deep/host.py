@@ -9,7 +9,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from adastack.deep.agent import Rollout, StackAgent
-from adastack.deep.buffer import PADDING, StoreOnce
+from adastack.deep.buffer import StoreOnce
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import env_action, leaves_of
 from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
@@ -50,8 +50,6 @@ class Worker:
     def use(self, params: Params, moments: Any) -> None:
         """Goes on with other weights."""
         self.params, self.moments = params, moments
-        for column, empty in zip(self.buffer.columns, self.agent.padding(params), strict=True):
-            column[PADDING] = empty
 
     def restart(self, update: int) -> None:
         """Begins new episodes everywhere, with a seed that depends on the update alone."""

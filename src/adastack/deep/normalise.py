@@ -14,7 +14,7 @@ LIMIT = 10.0
 
 
 class Seen(NamedTuple):
-    """What has been seen of one column of observations so far."""
+    """What has been seen of each entry of an observation so far."""
 
     number: Array
     mean: Array
@@ -23,17 +23,21 @@ class Seen(NamedTuple):
 
 def nothing_seen(shape: tuple[int, ...]) -> Seen:
     """The beginning: observations stay as they are."""
-    return Seen(jnp.zeros(()), jnp.zeros(shape), jnp.ones(shape))
+    return Seen(jnp.zeros(shape), jnp.zeros(shape), jnp.ones(shape))
 
 
-def seen_with(seen: Seen, rows: Array) -> Seen:
-    """With more observations, one per row."""
-    count, mean = len(rows), rows.mean(axis=0)
-    total = seen.number + count
+def seen_with(seen: Seen, rows: Array, counts: Array) -> Seen:
+    """With more observations, one per row; only entries that count do."""
+    number = counts.sum(axis=0).astype(jnp.float32)
+    least = jnp.maximum(number, 1.0)
+    mean = jnp.where(counts, rows, 0.0).sum(axis=0) / least
+    squares = jnp.where(counts, (rows - mean) ** 2, 0.0).sum(axis=0)
+    total = seen.number + number
+    share = number / jnp.maximum(total, 1.0)
     away = mean - seen.mean
-    squares = seen.variance * seen.number + rows.var(axis=0) * count
-    squares += away**2 * (seen.number * count / total)
-    return Seen(total, seen.mean + away * (count / total), squares / total)
+    squares += seen.variance * seen.number + away**2 * seen.number * share
+    variance = jnp.where(total > 0, squares / jnp.maximum(total, 1.0), 1.0)
+    return Seen(total, seen.mean + away * share, variance)
 
 
 def normalised(seen: Seen, observations: Array) -> Array:

@@ -164,6 +164,7 @@ PRESETS: dict[str, PPOSettings] = {
         learning_rate_end=1e-4,
         gamma=0.95,
         normalize_observation=True,
+        patience=2.0,
     ),
     "velocity-only-cartpole": _CARTPOLE,
     "position-only-cartpole": _CARTPOLE,
