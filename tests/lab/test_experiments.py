@@ -3,7 +3,7 @@
 import pytest
 
 from adastack.deep.settings import settings_for as deep_settings
-from adastack.lab.claims import evaluate
+from adastack.lab.claims import NOTHING, evaluate
 from adastack.lab.experiment import SCALES
 from adastack.lab.experiments import load_experiments
 from adastack.lab.job import Job, merged
@@ -16,12 +16,14 @@ from adastack.progress import Silent
 from adastack.tabular.settings import settings_for as tabular_settings
 from adastack.tasks.registry import make_task, split_spec
 from adastack.tasks.worlds import WORLDS, make_world
+from lab.made_up import MadeUp
 
 NAMES = [
     *("headline", "tabular", "length-scaling", "memory-scaling", "fixed-length", "lstm"),
     *("transformer", "generalisation", "grpo", "xormaze", "demir", "cube", "minigrid", "fetch"),
     *("cartpole", "minimal-memory", "consistency", "cost"),
 ]
+EXACT = {"minimal-memory", "consistency", "cost"}
 ALL = load_experiments()
 
 
@@ -130,6 +132,20 @@ def test_a_small_store_is_drawn(tmp_path):
         assert verdict.status == "not enough runs"  # Two seeds of 2000 steps prove nothing.
 
 
+@pytest.mark.parametrize("name", sorted(set(NAMES) - EXACT))
+def test_a_full_store_decides_every_claim(name):
+    """Claims and drawings ask for runs that the sweep has."""
+    results = Results(MadeUp(), ALL[name].sweep(SCALES["paper"]))
+    for claim, verdict in evaluate(ALL[name].claims, results):
+        assert verdict.status in ("holds", "fails"), claim.id
+        assert verdict.measured != NOTHING
+    shown = ALL[name].analyse(results)
+    assert shown.figures
+    assert all(
+        row[4].split()[0] != "0" for t in shown.tables if "seeds" in t.header for row in t.rows
+    )
+
+
 def test_exact_claims_come_true(tmp_path):
     """The two claims on the XorMaze: three slots are enough, and four frames, not five."""
     store, experiment = Store(tmp_path / "lab"), ALL["minimal-memory"]
@@ -144,6 +160,15 @@ def test_exact_claims_come_true(tmp_path):
     assert verdicts["minimal-xormaze"] == "holds"
     assert verdicts["minimal-xormaze-frame"] == "fails"
     assert verdicts["minimal-adaptive"] == "not enough runs"
+
+
+@pytest.mark.parametrize(
+    ("task", "k", "optimal"), [("heaven-hell", 2, True), ("xormaze", 3, False)]
+)
+def test_where_q_learning_ends(task, k, optimal, tmp_path):
+    found = kind_of("td")({"task": task, "k": k}, tmp_path, Silent())
+    assert found["optimal"] is optimal
+    assert (found["value"] == pytest.approx(found["optimum"])) is optimal
 
 
 def test_every_kind_is_known():

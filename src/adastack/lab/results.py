@@ -58,11 +58,11 @@ class Results:
         auc_active_regret and auc_passive_regret (per step). The first three also as end_reward,
         end_return and end_success, over the last tenth.
         """
-        return [row for row in self._rows if matches(row, where)]
+        return _select(self._rows, where)
 
     def evaluations(self, **where: Any) -> list[Row]:
         """The same for every further evaluation, with ``tested``, the task it was made on."""
-        return [row for row in self._evaluations if matches(row, where)]
+        return _select(self._evaluations, where)
 
     def curves(self, **where: Any) -> Arrays:
         """Metrics over the training, (seeds, points), and ``step`` (points,); empty if none."""
@@ -98,7 +98,8 @@ class Results:
         return [job for job in self._finished if job.kind == "train"]
 
     @cached_property
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> dict[str, list[Row]]:
+        """All rows by task: there are many, and nearly all questions are about one task."""
         rows: list[Row] = []
         for job in self._trained:
             answer = self._read(job, self.store.result)
@@ -110,10 +111,10 @@ class Results:
             for index, seed in enumerate(answer["seeds"]):
                 mine = {name: float(values[index]) for name, values in means.items()}
                 rows.append({**common, **seed, **mine})
-        return rows
+        return _by_task(rows)
 
     @cached_property
-    def _evaluations(self) -> list[Row]:
+    def _evaluations(self) -> dict[str, list[Row]]:
         rows: list[Row] = []
         for job in self._trained:
             for test in job.evaluate:
@@ -121,7 +122,7 @@ class Results:
                 if answer is not None:
                     common = {**self._settings(job), "tested": test.task}
                     rows += [{**common, **seed} for seed in answer["seeds"]]
-        return rows
+        return _by_task(rows)
 
     def _settings(self, job: Job) -> Row:
         """What a run was, with the learner's settings spelled out."""
@@ -148,6 +149,19 @@ def matches(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
         row.get(name) in want if isinstance(want, set | tuple) else row.get(name) == want
         for name, want in where.items()
     )
+
+
+def _by_task(rows: list[Row]) -> dict[str, list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["task"], []).append(row)
+    return groups
+
+
+def _select(groups: dict[str, list[Row]], where: Mapping[str, Any]) -> list[Row]:
+    task = where.get("task")
+    chosen = [groups.get(task, [])] if isinstance(task, str) else groups.values()
+    return [row for rows in chosen for row in rows if matches(row, where)]
 
 
 def _means(metrics: Arrays) -> dict[str, NDArray[np.float64]]:
