@@ -41,6 +41,8 @@ class Arm:
     tests: tuple[tuple[str, int], ...] = ()
     """Other specs of the world to test on, and how many attempts of each."""
     metric: str = "success"
+    greedy: bool = True
+    """Whether the tests take the likeliest action or draw as in training."""
 
     @property
     def label(self) -> str:
@@ -58,14 +60,19 @@ FETCH_TESTS = (
     ("fetch-reach:goal_period=1000", 16),
     ("fetch-reach:goal_period=1000000", 8),
 )
-GRID_TESTS = (("minigrid-memory:size=7", 192), ("minigrid-memory:size=17", 192))
+GRID = "minigrid-memory:size=13,random_length=true"
+GRIDS = (
+    ("minigrid-memory:size=7", 192),
+    ("minigrid-memory:size=13", 192),
+    ("minigrid-memory:size=17,random_length=true", 192),
+)
 CUBES = tuple((f"cube:depth={depth}", 512) for depth in (1, 2, 3))
 
 ARMS = {
     "cube-adaptive": Arm("cube:depth=3,random_depth=true", "adaptive", 10, CUBES),
     "cube-frame": Arm("cube:depth=3,random_depth=true", "frame", 10, CUBES),
-    "minigrid-adaptive": Arm("minigrid-memory:size=13", "adaptive", 2, GRID_TESTS),
-    "minigrid-frame": Arm("minigrid-memory:size=13", "frame", 2, GRID_TESTS),
+    "minigrid-adaptive": Arm(GRID, "adaptive", 2, GRIDS, greedy=False),
+    "minigrid-frame": Arm(GRID, "frame", 2, GRIDS, greedy=False),
     "velocity-adaptive": Arm("velocity-only-cartpole", "adaptive", 2, metric="return"),
     "velocity-frame": Arm("velocity-only-cartpole", "frame", 2, metric="return"),
     "position-adaptive": Arm("position-only-cartpole", "adaptive", 2, metric="return"),
@@ -86,7 +93,7 @@ def train_arm(name: str, seeds: int, steps: int, folder: Path) -> None:
             path=folder / name, overrides={}, resume=True, progress=progress,
         )  # fmt: skip
     run = Run.open(folder / name)
-    tests = {}
+    tests: dict[str, Any] = {}
     document = {
         "command": f"{arm.command} --steps {steps} --seeds {seeds}",
         "settings": result["settings"],
@@ -98,7 +105,7 @@ def train_arm(name: str, seeds: int, steps: int, folder: Path) -> None:
     }
     _save(name, document)
     for task, episodes in arm.tests:
-        played = evaluate(run, task=task, episodes=episodes, greedy=True, seed=1)
+        played = evaluate(run, task=task, episodes=episodes, greedy=arm.greedy, seed=1)
         tests[task] = played["seeds"]
         _save(name, document)
 
