@@ -139,11 +139,11 @@ CASES = [
     case("DQN", DQN, Q_LEARNING, 12_000, n_envs=16),
     case("QRDQN", QRDQN, {**Q_LEARNING, "policy_kwargs": {"n_quantiles": 10}}, 12_000, n_envs=16),
     case("TRPO", TRPO, TRPO_SETTINGS, 30_000),
-    case("A2C", A2C, A2C_SETTINGS, 80_000, slow=True),
+    case("A2C", A2C, A2C_SETTINGS, 80_000),
     case("SAC", SAC, SAC_SETTINGS, 12_000, make=steered, n_envs=16, slow=True),
     # Without noise this wide, an actor that once forgets never sees again what it could have kept.
     case("TD3", TD3, TD3_SETTINGS, 16_000, make=steered, n_envs=16, noise=3.0, slow=True),
-    case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 24_000, make=lambda: Masked(maze()), slow=True),
+    case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 24_000, make=lambda: Masked(maze())),
     case(
         "RecurrentPPO",
         RecurrentPPO,
