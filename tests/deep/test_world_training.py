@@ -151,3 +151,14 @@ def test_each_world_has_a_preset_of_its_own():
     assert default_preset("active-tmaze:length=6") == "robust"
     assert settings_for("fetch-reach", "ppo", {}).normalize_observation
     assert isinstance(PRESETS["cube"], PPOSettings)
+
+
+@pytest.mark.slow
+def test_an_arm_learns_to_keep_its_goal_for_as_long_as_it_is_hidden(tmp_path, capsys):
+    words = ("--k", "4", "--steps", "1.5e5", "--seed", "1")
+    assert train("fetch-reach", tmp_path / "run", *words, tiny=()) == 0
+    later = ("--task", "fetch-reach:goal_period=1000", "--episodes", "8")
+    assert command("evaluate", str(tmp_path / "run"), *later) == 0
+    tested = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert tested["seeds"][0]["success"] == 1.0
+    assert tested["seeds"][0]["memory_regret"] < 0.01
