@@ -10,6 +10,8 @@ from adastack.lab.job import Evaluation, Job, train_jobs
 from adastack.lab.work import kind_of
 from adastack.learners import learner_of
 
+# A process in the background ignores Ctrl-C, and so would its children; this one hears it.
+HEARS_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 TMAZE = "passive-tmaze:length=4,continual=true"
 
 
@@ -25,11 +27,6 @@ def tabular(seeds=(0, 1), steps=20_000, evaluate=(), **overrides):
         overrides=overrides,
         evaluate=evaluate,
     )[0]
-
-
-def hears_ctrl_c():
-    """For a new process: tests in the background ignore it, and so would their children."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def deep(seed):

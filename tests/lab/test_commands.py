@@ -17,7 +17,7 @@ from adastack.lab.live import table_of
 from adastack.lab.rates import Rates
 from adastack.lab.runner import Board
 from adastack.lab.store import Store
-from lab.kinds import hears_ctrl_c, quick, tabular
+from lab.kinds import HEARS_CTRL_C, quick, tabular
 
 
 def experiment(name, sweep):
@@ -181,21 +181,10 @@ def test_the_live_table_says_what_runs(tmp_path):
 def test_ctrl_c_on_a_terminal(tmp_path):
     """A real terminal: the table is drawn, and Ctrl-C is one line that says how to go on."""
     main_end, other_end = pty.openpty()
-    words = [
-        sys.executable,
-        "-m",
-        "adastack.cli",
-        "reproduce",
-        "tabular",
-        "--store",
-        tmp_path / "lab",
-    ]
+    code = HEARS_CTRL_C + "import sys; from adastack.cli import main; sys.exit(main(sys.argv[1:]))"
+    words = [sys.executable, "-c", code, "reproduce", "tabular", "--store", tmp_path / "lab"]
     process = subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=other_end,
-        start_new_session=True,
-        preexec_fn=hears_ctrl_c,
+        words, stdout=subprocess.PIPE, stderr=other_end, start_new_session=True
     )
     os.close(other_end)
     store = Store(tmp_path / "lab")

@@ -15,7 +15,7 @@ from adastack.lab.job import Job
 from adastack.lab.rates import Rates
 from adastack.lab.runner import run
 from adastack.lab.store import Store, StoreError
-from lab.kinds import hears_ctrl_c, longer, quick, tabular
+from lab.kinds import HEARS_CTRL_C, longer, quick, tabular
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_two_users_of_one_store(store, tmp_path):
 def test_ctrl_c_ends_the_workers_and_the_next_call_goes_on(store):
     job = tabular(steps=100_000_000)
     jobs = f"[tabular(steps={job.settings['steps']}), quick(3, seconds=60)]"
-    user = process(script(store, jobs), start_new_session=True, preexec_fn=hears_ctrl_c)
+    user = process(HEARS_CTRL_C + script(store, jobs), start_new_session=True)
     while not (store.is_held(job) and (store.progress(job) or {}).get("step")):
         time.sleep(0.05)
     pid = store.progress(job)["pid"]
