@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -33,12 +34,20 @@ def initial_params(net: ActorCritic, slots: Any, seed: int, optimism: float = 0.
     orthogonal recurrent weights; elsewhere normal with variance 1 / inputs. ``optimism`` is the
     value of everything before anything is learned.
     """
-    shapes = jax.eval_shape(net.init, jax.random.key(0), slots)
+    leaves, structure = jax.tree.flatten(slots)
+    shapes = _shapes(net, structure, tuple((leaf.shape, np.dtype(leaf.dtype)) for leaf in leaves))
     rng = np.random.default_rng(seed)
     leaves, structure = jax.tree_util.tree_flatten_with_path(shapes)
     drawn = [_draw([str(step.key) for step in path], leaf.shape, rng, net, optimism)
              for path, leaf in leaves]  # fmt: skip
     return jax.tree_util.tree_unflatten(structure, drawn)
+
+
+@lru_cache(maxsize=8)
+def _shapes(net: ActorCritic, structure: Any, leaves: tuple[tuple[Any, Any], ...]) -> Any:
+    """The shapes of all weights; flax takes a while to tell, and all seeds have the same."""
+    slots = structure.unflatten([np.zeros(shape, dtype) for shape, dtype in leaves])
+    return jax.eval_shape(net.init, jax.random.key(0), slots)
 
 
 def _draw(
