@@ -27,12 +27,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "worlds"
 FIGURE = ROOT / "docs" / "images" / "worlds-learning.svg"
 POINTS = 200
-COLOURS = {
-    "adaptive": "#0072B2",
-    "adaptive-long": "#56B4E9",
-    "frame": "#D55E00",
-    "frame-50": "#CC79A7",
-}
+COLOURS = {"adaptive": "#0072B2", "frame": "#D55E00", "frame-50": "#CC79A7"}
 """Told apart by colour-blind readers too."""
 
 
@@ -77,7 +72,6 @@ ARMS = {
     "cube-adaptive": Arm("cube:depth=3,random_depth=true", "adaptive", 10, CUBES),
     "cube-frame": Arm("cube:depth=3,random_depth=true", "frame", 10, CUBES),
     "minigrid-adaptive": Arm(GRID, "adaptive", 2, GRIDS, greedy=False),
-    "minigrid-adaptive-long": Arm(GRID, "adaptive", 2, GRIDS, greedy=False),
     "minigrid-frame": Arm(GRID, "frame", 2, GRIDS, greedy=False),
     "velocity-adaptive": Arm("velocity-only-cartpole", "adaptive", 2, metric="return"),
     "velocity-frame": Arm("velocity-only-cartpole", "frame", 2, metric="return"),
