@@ -69,9 +69,9 @@ class Recorder:
 
     def recent(self, points: int = 20) -> dict[str, float]:
         """Means over the seeds and the last windows, for a progress line."""
-        if not self._points:
-            return {}
         last = self._joined()[0][:, -points:]
+        if last.shape[1] == 0:
+            return {}
         ended = last[..., NAMES.index("attempts")]
         total = max(float(ended.sum()), 1.0)
         means = {
