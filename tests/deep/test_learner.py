@@ -139,6 +139,14 @@ def test_nothing_is_overwritten(finished):
         ({"overrides": {"net": "cnn"}}, "expects an image"),
         ({"overrides": {"speed": 1}}, "expected a setting"),
         ({"overrides": {"batch_size": 100}}, "must divide"),
+        ({"overrides": {"learning_rate": "fast"}}, "learning_rate must be a number"),
+        ({"overrides": {"entropy": float("nan")}}, "entropy must be a number"),
+        ({"overrides": {"shared": 2}}, "shared must be true or false"),
+        ({"task": "CartPole-v1", "stack_size": 10**6}, "expected to need.*use a smaller k"),
+        (
+            {"task": "CartPole-v1", "memory": "frame", "stack_size": 10**9},
+            "expected to need.*use a smaller k",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(changes, message, tmp_path):

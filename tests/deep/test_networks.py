@@ -126,5 +126,10 @@ def test_images_share_one_encoder_over_the_slots():
 def test_a_net_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="expects an image"):
         check_net("cnn", MAZE)
+    for shape in ((3, 3, 3), (3, 64, 64)):
+        image = spec_of(spaces.Box(0, 255, shape, np.uint8))
+        with pytest.raises(ValueError, match="at least 4 x 4 with channels last"):
+            check_net("lstm", image)
+        check_net("mlp", image)
     with pytest.raises(TypeError, match="expected a Discrete"):
         spec_of(spaces.Text(3))

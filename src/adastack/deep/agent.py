@@ -27,6 +27,7 @@ from adastack.deep.networks import (
     spec_of,
 )
 from adastack.deep.normalise import Seen, normalised, nothing_seen, seen_with
+from adastack.deep.room import check_room
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
 from adastack.deep.update import Batch, Evaluation, Params, optimiser, rates_at, update
@@ -68,6 +69,7 @@ class StackAgent:
         self.observation_space, self.action_space = observation_space, action_space
         self.spec = spec_of(observation_space)
         check_net(settings.net, self.spec)
+        check_room(self.spec, memory, stack_size, settings)
         self.columns = columns_of(self.spec, observation_space)
         self._units = self._columns_in_units() if settings.normalize_observation else {}
         self.n_memory = get_rule(memory).actions(stack_size)

@@ -114,11 +114,11 @@ def evaluate(
     """Plays the policies of a run, on its own task or on another with the same observations."""
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, actual: {episodes}")
-    prepare()
-    session = session_of(run.settings)
     saved = run.load_checkpoint()
     if saved is None:
         raise RunError(f"{run.path} has no checkpoint yet: train it first")
+    prepare()
+    session = session_of(run.settings)
     session.restore(*saved)
     began = time.perf_counter()
     if task is None:

@@ -16,6 +16,8 @@ from gymnasium import spaces
 from jax import Array
 
 LARGE_IMAGE = 36
+SMALLEST_IMAGE = 4
+"""Three convolutions of two by two leave nothing of a smaller one."""
 MOST_CODES = 32
 """Whole numbers of a box that can take no more values than this are symbols, not amounts."""
 MOST_INPUTS = 4096
@@ -267,3 +269,9 @@ def check_net(net: str, spec: Spec) -> None:
     """Raises if the network cannot read the observation."""
     if net == "cnn" and not has_image(spec):
         raise ValueError("net 'cnn' expects an image observation of three axes: use net 'mlp'")
+    for leaf in leaves_in(spec):
+        if net != "mlp" and leaf.kind == "image" and min(leaf.shape[:2]) < SMALLEST_IMAGE:
+            raise ValueError(
+                f"net {net!r} expects images of at least {SMALLEST_IMAGE} x {SMALLEST_IMAGE} with "
+                f"channels last, actual: {leaf.shape}: transpose them, or use net 'mlp'"
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -14,6 +15,19 @@ PADDINGS = ("empty", "reset")
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}, actual: {value!r}")
+
+
+def _check_kinds(settings: Any) -> None:
+    """Raises if a setting is not a number, or not true or false, where it has to be."""
+    for field in fields(settings):
+        value, kind = getattr(settings, field.name), str(field.type)
+        truth = isinstance(value, bool)
+        number = isinstance(value, int | float) and not truth and not math.isnan(value)
+        if kind == "float" and not number:
+            raise ValueError(f"{field.name} must be a number, actual: {value!r}")
+        undecided = value is None and kind.endswith("None")
+        if kind.startswith("bool") and not (truth or undecided):
+            raise ValueError(f"{field.name} must be true or false, actual: {value!r}")
 
 
 @dataclass(frozen=True)
@@ -79,6 +93,7 @@ class PPOSettings:
         _one_of("net", self.net, NETS)
         _one_of("action_form", self.action_form, ACTION_FORMS)
         _one_of("padding", self.padding, PADDINGS)
+        _check_kinds(self)
         for name in ("hidden", "n_envs", "n_steps", "batch_size", "n_epochs"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -201,10 +216,11 @@ def settings_for(preset: str, algo: str, overrides: Mapping[str, Any]) -> PPOSet
         if name not in known:
             raise ValueError(f"expected a setting of {sorted(known)}, actual: {name!r}")
     base = replace(PRESETS[preset], critic=algo == "ppo")
+    settings = replace(base, **overrides)
     if "learning_rate" in overrides and "learning_rate_end" not in overrides:
         scale = base.learning_rate_end / base.learning_rate
-        overrides = {**overrides, "learning_rate_end": overrides["learning_rate"] * scale}
-    return replace(base, **overrides)
+        return replace(settings, learning_rate_end=settings.learning_rate * scale)
+    return settings
 
 
 def settings_from(document: Mapping[str, Any]) -> PPOSettings:
