@@ -103,6 +103,7 @@ def test_a_verdict_shows_all_that_was_measured():
     assert verdict.status == "fails"
     assert "a: 0.97 ±" in verdict.measured
     assert "b: 0.05 ±" in verdict.measured
+    assert verdict.measured.startswith("b: "), "what fails is told first"
     assert verdict.needed == "both above a half"
     some = test(Fake(a=HIGH))
     assert some.status == "not enough runs"

@@ -58,12 +58,12 @@ class Arm:
 
 
 def all_of(checks: Iterable[Check], needed: str) -> Callable[[Results], Verdict]:
-    """A test that holds if every check does."""
+    """A test that holds if every check does; what fails is told first."""
     checks = list(checks)
 
     def test(results: Results) -> Verdict:
         found = [check(results) for check in checks]
-        known = [each for each in found if each is not None]
+        known = sorted((each for each in found if each is not None), key=lambda each: each.good)
         measured = "; ".join(each.text for each in known) or NOTHING
         if len(known) < len(checks):
             return Verdict("not enough runs", measured, needed)

@@ -84,7 +84,7 @@ CLAIMS = (
     ),
     Claim(
         "consistency-ticks-undiscounted",
-        "They are, at least without a discount.",
+        "The tasks that the table ticks are value-consistent, at least without a discount.",
         "Table 2",
         all_of(
             [_says(spec, "undiscounted", True) for spec in TICKED],
@@ -117,11 +117,11 @@ CLAIMS = (
     ),
     Claim(
         "consistency-td",
-        "Q-learning on stacks ends with an optimal policy.",
-        "Theorem 3",
+        "Q-learning on stacks ends with an optimal policy on the tasks that the table ticks.",
+        "Theorem 3; Table 2",
         all_of(
-            [_optimal(task) for task in TD_TASKS],
-            "greedy on the fixed point under random behaviour is optimal on every task",
+            [_optimal(task) for task in TD_TASKS if task not in MACHINES],
+            "greedy on the fixed point under random behaviour is optimal on each of them",
         ),
     ),
 )

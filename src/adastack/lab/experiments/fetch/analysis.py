@@ -77,7 +77,7 @@ CLAIMS = (
     ),
     Claim(
         "fetch-forgets",
-        "FS(50) then fails, with every network.",
+        "FS(50) fails when the goal never changes, with every network.",
         "Section 5, other domains; Figure 29",
         all_of(
             [

@@ -65,7 +65,8 @@ CLAIMS = (
     ),
     Claim(
         "generalisation-q-active",
-        "The same in the Active-TMaze, where AS(2) learned to reach the right goals.",
+        "With Q-learning in the Active-TMaze, AS(2) does better than FS(k*) beyond the trained "
+        "length, if it learned to reach the right goals there.",
         "Figure 21",
         all_of(
             [

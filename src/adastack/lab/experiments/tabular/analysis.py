@@ -57,7 +57,7 @@ def _claims() -> list[Claim]:
             ),
             Claim(
                 f"tabular-{key}-passive-regret",
-                f"In the continual {title}, AS(2) drops a cue it holds far less often than FS(2).",
+                f"In the continual {title}, AS(2) drops a cue it holds less often than FS(2).",
                 "Section 5, continual TMaze; " + panel,
                 all_of(
                     [
