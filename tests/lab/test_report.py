@@ -102,6 +102,12 @@ def findings(store):
     return gather(store, BOTH, SCALES["paper"])
 
 
+def test_shared_runs_are_timed_once(store, findings):
+    maze, _ = findings.chapters
+    twice = gather(store, {"one": maze.experiment, "two": maze.experiment}, SCALES["paper"])
+    assert twice.seconds == findings.seconds == maze.seconds
+
+
 def test_what_is_missing_or_failed_is_gathered(findings):
     maze, empty = findings.chapters
     assert len(maze.jobs) == 4

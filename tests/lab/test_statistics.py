@@ -44,6 +44,10 @@ def test_summary_by_hand():
     assert found.interval.low == pytest.approx(4 - half, abs=1e-5)
 
 
+def test_equal_values_do_not_vary():
+    assert str(s.summary([1 / 3] * 20)) == "0.333 ± 0 (n=20)"
+
+
 def test_one_seed_says_nothing_of_the_mean():
     assert s.summary([1.0]).sd == 0
     assert s.t_interval([1.0]) == s.Interval(-np.inf, np.inf)

@@ -56,6 +56,8 @@ class Findings:
     machine: dict[str, str]
     libraries: list[dict[str, str]]
     """The versions the finished jobs were made with; more than one set if they differ."""
+    seconds: float = 0.0
+    """How long the finished jobs took, those that chapters share once."""
 
     @property
     def count(self) -> Counter[str]:
@@ -78,12 +80,14 @@ def gather(store: Store, experiments: Mapping[str, Experiment], scale: Scale) ->
         scale: The scale whose runs are counted.
     """
     chapters = [_chapter(store, each, scale) for each in experiments.values()]
+    findings = Findings(scale.name, chapters, machine(), [])
+    documents = _documents(store, findings.finished)
     found: list[dict[str, str]] = []
-    for chapter in chapters:
-        for document in _documents(store, chapter.finished):
-            if document["versions"] not in found:
-                found.append(document["versions"])
-    return Findings(scale.name, chapters, machine(), found or [versions()])
+    for document in documents:
+        if document["versions"] not in found:
+            found.append(document["versions"])
+    seconds = sum(float(each["seconds"]) for each in documents)
+    return replace(findings, libraries=found or [versions()], seconds=seconds)
 
 
 def machine() -> dict[str, str]:

@@ -76,7 +76,6 @@ def _summary(page: Page, findings: Findings) -> None:
     count, chapters = findings.count, findings.chapters
     done = sum(not chapter.missing for chapter in chapters)
     jobs = {job.address for chapter in chapters for job in chapter.jobs}
-    seconds = sum(chapter.seconds for chapter in chapters)
     size = "the scale of the paper" if findings.scale == "paper" else "a small scale, as a trial"
     page.text(
         f"Each experiment of the paper was run again, at {size}. "
@@ -89,7 +88,7 @@ def _summary(page: Page, findings: Findings) -> None:
         "lack runs": str(count["not enough runs"]),
         "experiments complete": f"{done} of {len(chapters)}",
         "runs finished": f"{len(findings.finished)} of {len(jobs)}",
-        "of computing": duration(seconds),
+        "of computing": duration(findings.seconds),
     }
     items = "".join(f"<li><b>{value}</b>{name}</li>" for name, value in figures.items())
     page.raw(f'<ul class="figures">{items}</ul>')

@@ -52,9 +52,10 @@ def summary(values: ArrayLike, level: float = LEVEL) -> Summary:
 
 
 def deviation(values: ArrayLike) -> float:
-    """The standard deviation of a sample; 0 for a single value."""
+    """The standard deviation of a sample; 0 for a single value, and for equal ones."""
     array = _known(values)
-    return float(array.std(ddof=1)) if len(array) > 1 else 0.0
+    # The mean of equal values is rounded, so their deviation would be a little more than 0.
+    return float(array.std(ddof=1)) if np.ptp(array) > 0 else 0.0
 
 
 def t_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
