@@ -127,6 +127,10 @@ def test_runs_are_listed_and_filtered(adastack, capsys, tmp_path):
     assert adastack("runs", "nowhere")[1]["runs"] == []
     assert main(["runs", "--store", str(tmp_path / "lab")]) == 0
     assert "4 runs" in capsys.readouterr().out
+    assert main(["runs", "sarsa", "finished", "--store", str(tmp_path / "lab")]) == 0
+    shown = capsys.readouterr().out
+    for run in adastack("runs", "sarsa", "finished")[1]["runs"]:
+        assert run["address"] in shown, "as --remove asks for it"
 
 
 def test_damage_is_shown(adastack, tmp_path):

@@ -46,7 +46,12 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     rows = [row for row in rows if all(word in _text(row) for word in wanted)]
     if args.verify:
         rows = [row for row in rows if row["status"] == "damaged"]
-    return {"store": str(args.store), "verify": args.verify, "runs": rows}
+    return {
+        "store": str(args.store),
+        "verify": args.verify,
+        "addresses": bool(wanted),
+        "runs": rows,
+    }
 
 
 def exit_code(result: dict[str, Any]) -> int:
@@ -115,8 +120,10 @@ def show(result: dict[str, Any]) -> None:
         spent = "" if row.get("seconds") is None else duration(row["seconds"])
         status = row["status"] + (f": {row['reason']}" if row.get("reason") else "")
         size = f"{row['bytes'] / 1e6:.1f} MB"
-        what = row["what"] if row["status"] == "finished" else f"{row['what']}\n{row['address']}"
+        named = result["addresses"] or row["status"] != "finished"
+        what = f"{row['what']}\n{row['address']}" if named else row["what"]
         table.add_row(what, span(row["seeds"]), f"{row['steps']:,}", status, spent, size)
     console.print(table)
     total = sum(row["bytes"] for row in rows) / 1e6
-    console.print(f"{len(rows)} runs, {total:,.0f} MB in {result['store']}", highlight=False)
+    count = f"{len(rows)} run{'s' * (len(rows) != 1)}"
+    console.print(f"{count}, {total:,.0f} MB in {result['store']}", highlight=False)
