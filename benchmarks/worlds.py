@@ -169,12 +169,14 @@ def at_the_end(curve: dict[str, Any]) -> list[float]:
 
 def _cells(rows: list[dict[str, Any]], metric: str) -> str:
     values = [row[metric] for row in rows]
+    if not values:
+        return "not finished | -"
     return f"{np.mean(values):.3f} | {', '.join(f'{v:.3f}' for v in values)}"
 
 
 def _regret(rows: list[dict[str, Any]]) -> str:
     values = [row["memory_regret"] for row in rows]
-    return "-" if None in values else f"{np.mean(values):.2f}"
+    return "-" if not values or None in values else f"{np.mean(values):.2f}"
 
 
 def draw(found: dict[str, Any]) -> None:
