@@ -146,6 +146,14 @@ def test_a_misfit_is_one_clear_error(net, space, message):
         net(space, K)
 
 
+@pytest.mark.parametrize("space", ["vector", "image", "dict"])
+def test_another_number_of_slots_than_the_environments_have_is_refused(space):
+    venv = VecAdaptiveStack(DummyVecEnv([lambda: RandomEnv(SINGLE[space])]), 4)
+    StackMlp(venv.observation_space, 4)
+    with pytest.raises(ValueError, match=r"expected stack_size 4.*actual: 2"):
+        StackMlp(venv.observation_space, 2)
+
+
 @pytest.mark.parametrize("net", NETS)
 def test_networks_work_over_single_wrappers(net):
     env = AdaptiveStack(RandomEnv(SINGLE["vector"]), K)

@@ -15,7 +15,7 @@ from stable_baselines3.common.preprocessing import get_flattened_obs_dim, is_ima
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
-from adastack.integrations.sb3.layout import parts
+from adastack.integrations.sb3.layout import parts, slots_of
 from adastack.memory import check_stack_size
 
 HIDDEN = 128
@@ -29,6 +29,11 @@ class SlotEncoder(nn.Module):
     def __init__(self, space: Space[Any], stack_size: int, convolve: bool) -> None:
         super().__init__()
         check_stack_size(stack_size)
+        if slots_of(space) not in (None, stack_size):
+            raise ValueError(
+                f"expected stack_size {slots_of(space)}, that of the environments, "
+                f"actual: {stack_size}"
+            )
         self.stack_size = stack_size
         self.size = 0
         self.convolutions = nn.ModuleDict()

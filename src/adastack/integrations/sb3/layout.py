@@ -17,6 +17,8 @@ from stable_baselines3.common.vec_env import VecEnv, VecTransposeImage
 
 from adastack.wrappers.observations import is_array, stacked_space
 
+SLOTS = "adastack_slots"
+
 
 def parts(space: Space[Any]) -> dict[str | None, Space[Any]]:
     """The entries of a Dict space, or the space itself under None.
@@ -63,11 +65,22 @@ def is_joined(space: Space[Any]) -> bool:
 
 
 def joined_space(space: Space[Any], stack_size: int, padding_type: Any) -> Space[Any]:
-    """The space of a stack in SB3's form."""
+    """The space of a stack in SB3's form; `slots_of` tells its number of slots."""
     stacked = stacked_space(space, stack_size, padding_type)
+    joined: Space[Any]
     if isinstance(space, Dict) and isinstance(stacked, Dict):
-        return Dict({key: _joined(part, stacked[key]) for key, part in space.spaces.items()})
-    return _joined(space, stacked)
+        joined = Dict({key: _joined(part, stacked[key]) for key, part in space.spaces.items()})
+    else:
+        joined = _joined(space, stacked)
+    # The shape does not tell: 12 numbers are 2 slots of 6 as well as 3 of 4.
+    vars(joined)[SLOTS] = stack_size
+    return joined
+
+
+def slots_of(space: Space[Any]) -> int | None:
+    """The number of slots of a space that `joined_space` made; None for others."""
+    found: int | None = vars(space).get(SLOTS)
+    return found
 
 
 def joined_shape(space: Space[Any], stack_size: int) -> tuple[int, ...]:
