@@ -106,7 +106,7 @@ def seed_table(results: Results, study: Study, name: str, caption: str = "") -> 
     return Table(name, header, rows, caption)
 
 
-def comparison_table(results: Results, study: Study, name: str, caption: str = "") -> Table:
+def comparison_table(results: Results, study: Study, name: str) -> Table:
     """The first memory against each other, point by point and over all points."""
     metric, title = next(iter(metrics_of(study).items()))
     rows: list[list[str | float | int | None]] = []
@@ -123,9 +123,10 @@ def comparison_table(results: Results, study: Study, name: str, caption: str = "
                 versus = f"{first.label} over {other.label}"
                 rows.append([point.task, versus, apart, f"{chance:.2f}"])
     for versus, each in chances.items():
-        rows.append(["all", versus, None, f"{np.mean(each):.2f}"])
+        if len(each) > 1:
+            rows.append(["all", versus, None, f"{np.mean(each):.2f}"])
     header = ["task", "comparison", f"{title}: difference (95%)", "chance that a seed does better"]
-    return Table(name, header, rows, caption)
+    return Table(name, header, rows, "Memories compared.")
 
 
 def values_of(results: Results, study: Study, point: Point, memory: Memory, metric: str) -> Floats:
