@@ -227,6 +227,8 @@ def test_the_command(store, tmp_path, capsys, monkeypatch):
     assert said["experiments"]["maze"]["finished"] == 2
     assert (tmp_path / "results" / "README.md").exists()
     assert 'class="episode"' in out.read_text()
+    assert main([*words, "all", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["experiments"] == said["experiments"]
     assert main([*words, "--scale", "smoke", "maze"]) == 0
     assert "0 of 4" in capsys.readouterr().out
     assert main([*words, "nowhere"]) == 2

@@ -22,7 +22,7 @@ STORE = Path("lab")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack report``."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="experiments (all of them)")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="experiments, or all (all)")
     parser.add_argument("--store", type=Path, default=STORE, help="where the runs are (lab)")
     parser.add_argument("--scale", choices=SCALES, default="paper", help="smoke or paper (paper)")
     parser.add_argument("--out", type=Path, default=Path("report.html"), help="(report.html)")
@@ -34,15 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Reads the store and writes the page."""
     known = load_experiments()
-    unknown = [name for name in args.names if name not in known]
+    names = list(known) if not args.names or "all" in args.names else args.names
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise ValueError(f"expected experiments of {', '.join(known)}, actual: {unknown[0]!r}")
     if not args.store.is_dir():
         raise ValueError(f"expected a store, actual: {args.store}; run `adastack reproduce` first")
     store = Store(args.store)
-    findings = gather(
-        store, {name: known[name] for name in args.names or known}, SCALES[args.scale]
-    )
+    findings = gather(store, {name: known[name] for name in names}, SCALES[args.scale])
     episodes = watch_all(store, findings.finished)
     page = report_page(findings, episodes, "" if args.store == STORE else str(args.store))
     args.out.parent.mkdir(parents=True, exist_ok=True)
