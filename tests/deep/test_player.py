@@ -1,5 +1,7 @@
 """A deep run, one stack at a time, does what its evaluation says."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -38,9 +40,20 @@ def test_a_world_is_played_as_the_vector_player_plays_it(tmp_path):
     for filled in (1, 2, 3):
         stack = rng.normal(size=(3, 2)).astype(np.float32)
         ages = np.where(np.arange(3) < 3 - filled, -1, 1)
-        padded = np.where(ages[:, None] < 0, np.asarray(agent.padding(params)[0]), stack)
+        padded = np.where(ages[:, None] < 0, agent.columns[0][2], stack)
         joined = np.asarray(agent.greedy(params, [padded[None].astype(np.float32)]))
         assert show.act(stack, ages) == (joined[0, 0], joined[0, 1])
     assert len(show.film(max_steps=5).pictures) > 1
     with pytest.raises(ValueError, match="expected a task that shows"):
         show_of(run, task="minigrid-memory:size=7")
+
+
+def test_a_first_stack_repeats_its_observation_where_training_did(tmp_path):
+    run = trained("position-only-cartpole", tmp_path / "run", k=3, padding="reset")
+    show, seen = show_of(run, 7), []
+    act = show.act
+    replaced = dataclasses.replace(
+        show, act=lambda stack, ages: seen.append(stack) or act(stack, ages)
+    )
+    replaced.film(max_steps=2)
+    assert (seen[0] == seen[0][-1]).all()

@@ -171,7 +171,7 @@ def test_a_random_memory_learns_no_memory_actions(memory):
 
 def test_a_table_that_is_too_large_is_refused_with_its_size():
     chosen = settings_for("paper", "q")
-    with pytest.raises(ValueError, match=r"14 slots has more than .* takes .* [GTPE]B: use a"):
+    with pytest.raises(ValueError, match=r"14 slots has more pairs .* takes .* [GTPE]B: use a"):
         Session(active_tmaze(6), "adaptive", 14, "q", chosen, 100, [0])
 
 

@@ -49,11 +49,12 @@ def stack_player(run: Run, seed: int, observations: Space[Any], actions: Space[A
             f"actual: {observations} and {actions}"
         )
     params = session.params_of(session.seeds.index(seed))
-    padding = agent.padding(params)
+    # Where first stacks repeat their observation, the environment's own empty slots do so too.
+    padding = [] if agent.repeats else [empty for _, _, empty in agent.columns]
 
     def act(stack: Any, ages: Any) -> tuple[Any, int]:
         leaves = [leaf.copy() for leaf in leaves_of(agent.spec, observations, stack)]
-        for leaf, empty in zip(leaves, padding, strict=True):
+        for leaf, empty in zip(leaves, padding, strict=bool(padding)):
             leaf[np.asarray(ages) < 0] = empty
         joined = np.asarray(agent.greedy(params, [leaf[None] for leaf in leaves]))
         action, memory_action = agent.split(joined)

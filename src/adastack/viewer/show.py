@@ -32,6 +32,8 @@ class Show:
     env: gymnasium.Env[Any, Any]
     """Without its memory; its render mode is ``"rgb_array"``."""
     act: Act
+    padding: str = "empty"
+    """What slots show that nothing has come to yet: ``"empty"``, or ``"reset"``, the first."""
 
     def film(self, *, seed: int = 0, max_steps: int = 200) -> Film:
         """An episode in pictures."""
@@ -51,7 +53,7 @@ class Show:
         )
 
     def _with_memory(self) -> MemoryStack:
-        return MemoryStack(self.env, self.stack_size, rule=self.rule, padding_type="empty")
+        return MemoryStack(self.env, self.stack_size, rule=self.rule, padding_type=self.padding)
 
 
 def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
@@ -84,7 +86,7 @@ def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
     from adastack.deep.player import stack_player
 
     act = stack_player(run, seed, env.observation_space, env.action_space)
-    return Show(title, rule, k, env, act)
+    return Show(title, rule, k, env, act, settings["settings"]["padding"])
 
 
 def is_finite(spec: str) -> bool:
