@@ -69,9 +69,13 @@ def test_three_deaths_are_a_failure(store):
 
 
 def test_a_worker_takes_many_jobs_until_it_has_grown(store, monkeypatch):
+    # What the process that starts workers holds is not theirs.
+    monkeypatch.setattr(local, "MOST_BYTES", 600_000_000)
+    ballast = np.ones(local.MOST_BYTES // 8 + 1)
     small = [Job("lab.kinds:pid", {"n": n}) for n in range(3)]
     run(small, store, workers=1)
     assert len({store.result(job)["pid"] for job in small}) == 1
+    del ballast
     monkeypatch.setattr(local, "MOST_BYTES", 1)
     large = [Job("lab.kinds:pid", {"n": n}) for n in range(3, 6)]
     run(large, store, workers=1)

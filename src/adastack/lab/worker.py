@@ -16,6 +16,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import IO, Literal
 
 from adastack.files import write_json
@@ -118,6 +119,11 @@ def main(root: str) -> None:
 
 
 def _peak_bytes() -> int:
+    # On Linux ru_maxrss begins with what the process that started this one held.
+    status = Path("/proc/self/status")
+    if status.exists():
+        held = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return 1024 * int(held.split()[1])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 
