@@ -95,7 +95,7 @@ def descend(
 ) -> tuple[Params, Any]:
     """One step of Adam along a gradient that is shortened if it is too long.
 
-    The same numbers as optax gives, in a third of the time: the corrections of the moments are
+    What optax gives, up to rounding, in half the time: the corrections of the moments are
     factors of the step, so that each weight costs one root and one division.
     """
     shrink = jnp.minimum(1.0, settings.max_grad_norm / (jnp.sqrt(_squares(gradient)) + 1e-6))
