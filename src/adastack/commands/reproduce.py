@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -36,6 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds", type=int, metavar="N", help="the first N only, in whole batches of five"
     )
+    parser.add_argument(
+        "--skip",
+        nargs="+",
+        default=[],
+        metavar="WORD",
+        help="leave out runs with one of these words, as in lstm, transformer",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
 
 
@@ -43,7 +51,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Runs what the experiments lack, or says what that is."""
     chosen = _chosen(args.names, everything=args.list and not args.names)
     sweeps = {
-        name: first_seeds(each.sweep(SCALES[args.scale]), args.seeds)
+        name: without(first_seeds(each.sweep(SCALES[args.scale]), args.seeds), args.skip)
         for name, each in chosen.items()
     }
     about = {"scale": args.scale, "store": str(args.store)}
@@ -102,6 +110,11 @@ def first_seeds(jobs: Iterable[Job], most: int | None) -> list[Job]:
     if most < 1:
         raise ValueError(f"--seeds must be at least 1, actual: {most}")
     return merged(job for job in jobs if min(job.settings.get("seeds", (0,))) < most)
+
+
+def without(jobs: Iterable[Job], words: Sequence[str]) -> list[Job]:
+    """The jobs whose line in the live table has none of the words."""
+    return [job for job in jobs if not set(words) & set(re.findall(r"[\w=*-]+", label(job)))]
 
 
 def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, Any]:

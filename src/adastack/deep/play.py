@@ -16,7 +16,8 @@ from adastack.deep.update import Params
 from adastack.tasks.worlds import make_world
 
 MOST_STEPS = 20_000
-"""Steps of each environment after which its attempt is judged by where it stands."""
+"""Steps of each environment after which its attempt is judged by where it stands, unless the
+environment says by ``attempt_limit`` that attempts take longer."""
 EVALUATION = 2**31
 """Added to an evaluation's seed, so that no episode of the training comes again."""
 BITS = (OVER, SUCCESS, MEMORY_REGRET, ACTIVE_REGRET, PASSIVE_REGRET)
@@ -63,7 +64,8 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> dict[str, An
     worker.restart(EVALUATION + seed)
     steps, returns, sums = 0, np.zeros(n), np.zeros(8)
     quota = np.full(n, -(-episodes // n))
-    while quota.any() and steps < MOST_STEPS:
+    most = max(MOST_STEPS, int(quota[0]) * getattr(worker.env, "attempt_limit", 0))
+    while quota.any() and steps < most:
         if steps % agent.settings.n_steps == 0:
             worker.buffer.begin()
         act = agent.greedy if greedy else partial(agent.act, seed=seed, step=steps)

@@ -27,6 +27,8 @@ class Memory:
     algo: str | None = None
     preset: str | None = None
     seeds: int | None = None
+    tests: tuple[Evaluation, ...] = ()
+    """Tests of this memory alone, beside those of its point."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Study:
     smoke_steps: int = SMOKE_STEPS
     episodes: int = 100
     """How many attempts a test has, where they must be sampled."""
+    greedy: bool = True
+    """Whether tests take the likeliest action or draw as in training."""
 
     def jobs(self, scale: Scale) -> list[Job]:
         """All trainings."""
@@ -77,7 +81,7 @@ class Study:
                     steps=scale.pick(paper=self.steps, smoke=self.smoke_steps),
                     seeds=range(scale.pick(paper=paper, smoke=min(paper, SMOKE_SEEDS))),
                     overrides=self._overrides(memory),
-                    evaluate=[Evaluation(task, self.episodes) for task in point.tests],
+                    evaluate=[*self._tests(point), *memory.tests],
                     batch=scale.pick(paper=self.batch, smoke=BATCH),
                 )
         return jobs
@@ -115,6 +119,9 @@ class Study:
         """Two memories at all points, or at some."""
         names = [p.name for p in self.points] if points is None else points
         return [(self.arm(name, first), self.arm(name, second)) for name in names]
+
+    def _tests(self, point: Point) -> list[Evaluation]:
+        return [Evaluation(task, self.episodes, self.greedy) for task in point.tests]
 
     def _overrides(self, memory: Memory) -> dict[str, Any]:
         net = {} if self.net is None else {"net": self.net}

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from adastack.lab import figures
-from adastack.lab.experiment import Figure
+from adastack.lab.claims import Arm, above, all_of
+from adastack.lab.experiment import Analysis, Claim, Figure
+from adastack.lab.experiments.shown import (
+    analysis,
+    bar_figure,
+    comparison_table,
+    curve_figure,
+    seed_table,
+)
 from adastack.lab.experiments.study import Memory, Point, Study
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats
 from adastack.tasks.registry import split_spec
+
+SUCCESS = {
+    "auc_success": "Success over the training",
+    "success": "Success after training",
+    "auc_return": "Return over the training",
+}
 
 
 def world_study(
@@ -38,36 +53,89 @@ def world_study(
     """
     world = task.partition(":")[0]
     point = Point(name or world, task, memories, tests)
-    few = (Point(point.name, task, memories[:2], tests[:smoke_tests]),) if smoke else ()
+    brief = tuple(replace(memory, tests=()) for memory in memories[:2])
+    few = (Point(point.name, task, brief, tests[:smoke_tests]),) if smoke else ()
     return Study("", (point,), smoke=few, preset=world, **rest)  # type: ignore[arg-type]
 
 
-def panel_of_tests(
-    results: Results, study: Study, option: str, title: str, metric: str = "success"
-) -> Panel:
-    """A metric over the tests, by the option in which they differ."""
+def show_world(
+    results: Results,
+    study: Study,
+    what: str,
+    *,
+    metric: str = "success",
+    bars: Mapping[str, str] = SUCCESS,
+    tests: Mapping[str, Sequence[str]] | None = None,
+    prefix: str = "",
+) -> Analysis:
+    """Every seed, the comparison, curves, bars, and panels of tests.
+
+    Args:
+        results: What there is.
+        study: The world and its memories.
+        what: The world in words; begins every caption.
+        metric: What the curves show.
+        bars: What the bars show, each with its title.
+        tests: Each panel's title with its tests, which differ in one option.
+        prefix: Begins the name of every figure and table.
+    """
+    how = "greedy" if study.greedy else "actions drawn as in training"
+    panels = [_panel(results, study, title, specs) for title, specs in (tests or {}).items()]
+    columns = max(2, min(3, len(panels)))
+    drawn = [
+        curve_figure(results, study, f"{prefix}curves", f"{what}: {metric} in training.", metric),
+        bar_figure(results, study, f"{prefix}bars", f"{what}.", bars),
+    ]
+    if panels:
+        caption = f"{what}: success in tests, {how}."
+        drawn.append(Figure(f"{prefix}tests", caption, figures.lines(panels, columns=columns)))
+    return analysis(
+        [
+            seed_table(results, study, f"{prefix}seeds", f"{what}."),
+            comparison_table(results, study, f"{prefix}comparison"),
+        ],
+        drawn,
+    )
+
+
+def succeeds_more(study: Study, name: str, place: str, where: str) -> tuple[Claim, Claim]:
+    """The claims that the first memory of a study succeeds more often than the second.
+
+    Args:
+        study: A world with two memories and its own task among the tests.
+        name: Begins the claims' ids.
+        place: As in a sentence: "On scrambled cubes".
+        where: In the paper.
+    """
     (point,) = study.points
+    first, second = point.memories
+    needed = "95% interval of the difference above 0"
+    says = f"{place}, AS({first.size}) succeeds more often than FS({second.size})"
+
+    def pair(tested: str | None) -> tuple[Arm, Arm]:
+        ours, theirs = (study.arm(point.name, m.label, tested) for m in point.memories)
+        return ours, theirs
+
+    training, testing = above("auc_success", *pair(None)), above("success", *pair(point.task))
+    return (
+        Claim(f"{name}-training", f"{says} while training.", where, all_of([training], needed)),
+        Claim(f"{name}-testing", f"{says} when tested.", where, all_of([testing], needed)),
+    )
+
+
+def _panel(results: Results, study: Study, title: str, tests: Sequence[str]) -> Panel:
+    """Success over tests, by the option in which they differ."""
+    (point,) = study.points
+    words = {test: split_spec(test)[1] for test in tests}
+    option = next(n for n in words[tests[0]] if len({each[n] for each in words.values()}) > 1)
     groups: dict[str, Mapping[str, Floats]] = {}
-    for test in point.tests:
-        words = split_spec(test)[1]
-        if option not in words:
-            continue
-        group = {
-            memory.label: _values(results, study, point, memory, test, metric)
-            for memory in point.memories
-        }
+    for test in tests:
+        group = {m.label: _successes(results, study, point, m, test) for m in point.memories}
         if any(len(values) for values in group.values()):
-            groups[words[option]] = group
-    return Panel(title, groups, option.replace("_", " "), metric)
+            groups[words[test][option]] = group
+    return Panel(title, groups, option.replace("_", " "), "success")
 
 
-def figure_of_tests(name: str, caption: str, panels: list[Panel]) -> Figure:
-    """Lines over the tests."""
-    return Figure(name, caption, figures.lines(panels, columns=max(2, min(3, len(panels)))))
-
-
-def _values(
-    results: Results, study: Study, point: Point, memory: Memory, test: str, metric: str
-) -> Floats:
+def _successes(results: Results, study: Study, point: Point, memory: Memory, test: str) -> Floats:
     rows = results.evaluations(**study.where(point, memory), tested=test)
-    return np.array([row[metric] for row in rows if row.get(metric) is not None], np.float64)
+    return np.array([row["success"] for row in rows if row.get("success") is not None], np.float64)

@@ -5,13 +5,7 @@ from __future__ import annotations
 from adastack.lab.claims import all_of, near
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.cartpole.sweep import STUDY
-from adastack.lab.experiments.shown import (
-    analysis,
-    bar_figure,
-    comparison_table,
-    curve_figure,
-    seed_table,
-)
+from adastack.lab.experiments.worlds import show_world
 from adastack.lab.results import Results
 
 NAME = STUDY.points[0].name
@@ -21,16 +15,7 @@ BARS = {"auc_return": "Return over the training", "return": "Return after traini
 def analyse(results: Results) -> Analysis:
     """Curves and bars."""
     what = "CartPole with only its speeds in view, PPO with an MLP; a perfect return is 1"
-    return analysis(
-        [
-            seed_table(results, STUDY, "seeds", f"{what}."),
-            comparison_table(results, STUDY, "comparison"),
-        ],
-        [
-            curve_figure(results, STUDY, "curves", f"{what}."),
-            bar_figure(results, STUDY, "bars", f"{what}.", BARS),
-        ],
-    )
+    return show_world(results, STUDY, what, metric="return", bars=BARS)
 
 
 CLAIMS = (

@@ -2,59 +2,16 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import above, all_of
-from adastack.lab.experiment import Analysis, Claim
-from adastack.lab.experiments.cube.sweep import STUDY
-from adastack.lab.experiments.shown import (
-    analysis,
-    bar_figure,
-    comparison_table,
-    curve_figure,
-    seed_table,
-)
-from adastack.lab.experiments.worlds import figure_of_tests, panel_of_tests
+from adastack.lab.experiment import Analysis
+from adastack.lab.experiments.cube.sweep import DEPTHS, STUDY
+from adastack.lab.experiments.worlds import show_world, succeeds_more
 from adastack.lab.results import Results
-
-NAME = STUDY.points[0].name
-BARS = {
-    "auc_success": "Success over the training",
-    "success": "Success after training",
-    "auc_return": "Return over the training",
-}
 
 
 def analyse(results: Results) -> Analysis:
-    """Curves, bars, and success in other worlds."""
-    what = "The cube, three turns away from solved, PPO with an MLP"
-    return analysis(
-        [
-            seed_table(results, STUDY, "seeds", f"{what}."),
-            comparison_table(results, STUDY, "comparison"),
-        ],
-        [
-            curve_figure(results, STUDY, "curves", f"{what}: success while training.", "success"),
-            bar_figure(results, STUDY, "bars", f"{what}.", BARS),
-            figure_of_tests(
-                "tests",
-                f"{what}: success in tests, greedy.",
-                [panel_of_tests(results, STUDY, "depth", "Success in tests")],
-            ),
-        ],
-    )
+    """Curves, bars, and success by depth."""
+    what = "The cube, one to three turns away from solved, PPO with an MLP"
+    return show_world(results, STUDY, what, tests={"Scrambles of one depth": DEPTHS})
 
 
-PAIR = (STUDY.arm(NAME, "AS(k)"), STUDY.arm(NAME, "FS(k)"))
-CLAIMS = (
-    Claim(
-        "cube-training",
-        "On scrambled cubes, AS(10) succeeds more often than FS(10) while training.",
-        "Figure 6c",
-        all_of([above("auc_success", *PAIR)], "95% interval of the difference above 0"),
-    ),
-    Claim(
-        "cube-testing",
-        "On scrambled cubes, AS(10) succeeds more often than FS(10) when tested.",
-        "Figure 6c",
-        all_of([above("success", *PAIR)], "95% interval of the difference above 0"),
-    ),
-)
+CLAIMS = succeeds_more(STUDY, "cube", "On scrambled cubes", "Figure 6c")

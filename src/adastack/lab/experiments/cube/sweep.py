@@ -1,4 +1,4 @@
-"""AS(10) and FS(10) on cubes three turns away from solved, tested at other depths."""
+"""AS(10) and FS(10) on cubes one to three turns away from solved, tested at each depth."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from adastack.lab.experiments.study import Memory
 from adastack.lab.experiments.worlds import world_study
 from adastack.lab.job import Job
 
-DEPTHS = (1, 2, 3, 4, 5)
+TASK = "cube:depth=3,random_depth=true"
+DEPTHS = tuple(f"cube:depth={depth}" for depth in (1, 2, 3, 4))
 STUDY = world_study(
-    "cube:depth=3",
+    TASK,
     (Memory("AS(k)", "adaptive", 10), Memory("FS(k)", "frame", 10)),
-    tuple(f"cube:depth={depth}" for depth in DEPTHS),
+    (TASK, *DEPTHS),
+    episodes=512,
     smoke_steps=6400,
 )
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 from adastack.lab.experiment import Scale
 from adastack.lab.experiments.study import FETCH_SEEDS, Memory
 from adastack.lab.experiments.worlds import world_study
-from adastack.lab.job import Job
+from adastack.lab.job import Evaluation, Job
 
 TASK = "fetch-reach"
-PERIODS = (25, 50, 100, 200, 500, 1000, 1_000_000)
-VISIBLE = (1, 2, 5, 10, 25, 50)
+PERIODS = tuple(f"{TASK}:goal_period={n}" for n in (25, 50, 100, 200, 500, 1000, 5000))
+VISIBLE = tuple(f"{TASK}:visible_steps={n}" for n in (1, 2, 5, 10, 25, 50))
+MILLION = f"{TASK}:goal_period=1000000"
 MEMORIES = (
-    Memory("AS(κ)", "adaptive", 4),
+    # A million steps of a robot arm take minutes: one attempt, and only where it can succeed.
+    Memory("AS(κ)", "adaptive", 4, tests=(Evaluation(MILLION, episodes=1),)),
     Memory("FS(κ)", "frame", 4),
     Memory("FS(k*)", "frame", 50),
-)
-TESTS = (
-    *(f"{TASK}:goal_period={steps}" for steps in PERIODS),
-    *(f"{TASK}:visible_steps={steps}" for steps in VISIBLE),
 )
 NETS = {"MLP": None, "LSTM": "lstm", "Transformer": "transformer"}
 STUDIES = {
     name: world_study(
         TASK,
         MEMORIES,
-        TESTS,
+        (*PERIODS, *VISIBLE),
         name=name,
         net=net,
         seeds=FETCH_SEEDS,

@@ -7,11 +7,13 @@ from adastack.lab.experiments.study import Memory
 from adastack.lab.experiments.worlds import world_study
 from adastack.lab.job import Job
 
-SIZES = (7, 9, 11, 13, 17)
+FULL = tuple(f"minigrid-memory:size={size}" for size in (7, 9, 11, 13, 17))
+RANDOM = tuple(f"{spec},random_length=true" for spec in FULL)
 STUDY = world_study(
-    "minigrid-memory:size=13",
+    "minigrid-memory:size=13,random_length=true",
     (Memory("AS(k)", "adaptive", 2), Memory("FS(k)", "frame", 2)),
-    tuple(f"minigrid-memory:size={size}" for size in SIZES),
+    (*RANDOM, *FULL),
+    greedy=False,
     smoke_steps=8192,
 )
 
