@@ -135,6 +135,15 @@ def test_another_world_is_refused(tmp_path, capsys):
     assert error.count("expected a task that shows MultiDiscrete") == 2
 
 
+def test_an_attempt_is_played_to_its_end_where_that_is_known(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("adastack.deep.play.MOST_STEPS", 20)
+    assert train("fetch-reach", tmp_path / "run", "--steps", "64") == 0
+    longer = ("--task", "fetch-reach:goal_period=70", "--episodes", "4")
+    assert command("evaluate", str(tmp_path / "run"), *longer) == 0
+    (row,) = json.loads(capsys.readouterr().out.splitlines()[-1])["seeds"]
+    assert (row["attempts"], row["cut"], row["steps"]) == (4, 0, 4 * 70)
+
+
 def test_a_missing_extra_is_asked_for_by_name(tmp_path, capsys, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "gymnasium_robotics"]:
         monkeypatch.setitem(sys.modules, name, None)

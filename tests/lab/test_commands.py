@@ -95,6 +95,13 @@ def test_fewer_seeds_are_whole_batches_of_the_sweep(adastack):
     assert (few["plan"]["all"]["to_do"], all_of_them["plan"]["all"]["to_do"]) == (1, 2)
 
 
+def test_runs_are_left_out_by_word(adastack):
+    _, none = adastack("reproduce", "small", "learned", "--dry-run", "--skip", "adaptive")
+    assert none["plan"]["all"]["to_do"] == 4
+    _, part = adastack("reproduce", "small", "learned", "--dry-run", "--skip", "adapt", "square")
+    assert part["plan"]["all"]["to_do"] == 2
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
