@@ -77,9 +77,10 @@ def above(metric: str, first: Arm, second: Arm, margin: float = 0.0) -> Check:
     """The first is higher than the second: the 95% interval of the difference is above a margin."""
 
     def check(results: Results) -> Found | None:
-        one, two = first.values(results, metric), second.values(results, metric)
-        if one is None or two is None:
+        known = _values(results, metric, (first, second))
+        if known is None:
             return None
+        one, two = known
         interval = difference_interval(one, two)
         text = f"{first.label}: {summary(one)}, {second.label}: {summary(two)}, apart by {interval}"
         return Found(interval.low > margin, text)
@@ -96,9 +97,10 @@ def near(metric: str, first: Arm, second: Arm, share: float = 0.1, slack: float 
     """The mean of the first is no further below the second's than a share of it, or a slack."""
 
     def check(results: Results) -> Found | None:
-        one, two = first.values(results, metric), second.values(results, metric)
-        if one is None or two is None:
+        known = _values(results, metric, (first, second))
+        if known is None:
             return None
+        one, two = known
         allowed = max(share * abs(float(two.mean())), slack)
         text = f"{first.label}: {summary(one)}, {second.label}: {summary(two)}"
         return Found(bool(one.mean() >= two.mean() - allowed), text)
@@ -110,9 +112,8 @@ def alike(metric: str, arms: Sequence[Arm], share: float = 0.05) -> Check:
     """All means lie within a share of the largest."""
 
     def check(results: Results) -> Found | None:
-        values = [arm.values(results, metric) for arm in arms]
-        known = [each for each in values if each is not None]
-        if len(known) < len(arms):
+        known = _values(results, metric, arms)
+        if known is None:
             return None
         means = [float(each.mean()) for each in known]
         text = ", ".join(f"{arm.label}: {summary(v)}" for arm, v in zip(arms, known, strict=True))
@@ -137,9 +138,8 @@ def rising(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
     """The means rise from arm to arm, but for a slack, and the last is above the first."""
 
     def check(results: Results) -> Found | None:
-        values = [arm.values(results, metric) for arm in arms]
-        known = [each for each in values if each is not None]
-        if len(known) < len(arms):
+        known = _values(results, metric, arms)
+        if known is None:
             return None
         means = np.array([each.mean() for each in known])
         text = ", ".join(f"{a.label}: {m:.3g}" for a, m in zip(arms, means, strict=True))
@@ -162,6 +162,13 @@ def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where:
         return judge(rows[0]) if rows else None
 
     return check
+
+
+def _values(results: Results, metric: str, arms: Sequence[Arm]) -> list[Floats] | None:
+    """The metric of each arm; None if one of them has too few seeds."""
+    found = [arm.values(results, metric) for arm in arms]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(arms) else None
 
 
 def evaluate(claims: Iterable[Claim], results: Results) -> list[tuple[Claim, Verdict]]:

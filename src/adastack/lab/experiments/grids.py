@@ -9,6 +9,7 @@ import numpy as np
 
 from adastack.lab import figures
 from adastack.lab.experiment import Figure
+from adastack.lab.experiments.shown import tested_values
 from adastack.lab.experiments.study import Point, Study
 from adastack.lab.figures import Grid
 from adastack.lab.results import Results
@@ -48,26 +49,26 @@ def grids_of(results: Results, study: Study, metric: str, trained: str) -> list[
     labels = dict.fromkeys(memory.label for point in points for memory in point.memories)
     made = {row["tested"] for row in results.evaluations()}
     tests = [t for t in dict.fromkeys(t for p in points for t in p.tests) if t in made]
+    names = [f"{split_spec(test)[1].get('length', test)}" for test in tests]
+    columns = [point.name for point in points]
     grids = []
     for label in labels:
-        cells = np.full((2, len(tests), len(points)), np.nan)
-        for column, point in enumerate(points):
-            for row, test in enumerate(tests):
-                values = _values(results, study, point, label, test, metric)
-                if len(values):
-                    found = summary(values)
-                    cells[:, row, column] = found.mean, found.sd
-        names = [f"{split_spec(test)[1].get('length', test)}" for test in tests]
-        columns = [point.name for point in points]
-        grids.append(Grid(label, names, columns, cells[0], trained, "tested length", cells[1]))
+        means, spreads = _cells(results, study, label, tests, metric)
+        grids.append(Grid(label, names, columns, means, trained, "tested length", spreads))
     return grids
 
 
-def _values(
-    results: Results, study: Study, point: Point, label: str, test: str, metric: str
-) -> Floats:
-    for memory in point.memories:
-        if memory.label == label:
-            rows = results.evaluations(**study.where(point, memory), tested=test)
-            return np.array([row[metric] for row in rows if row.get(metric) is not None], float)
-    return np.zeros(0)
+def _cells(
+    results: Results, study: Study, label: str, tests: Sequence[str], metric: str
+) -> tuple[Floats, Floats]:
+    """Means and standard deviations of one memory, (tests, points); NaN where there are none."""
+    points = study.shown(results)
+    cells = np.full((2, len(tests), len(points)), np.nan)
+    for column, point in enumerate(points):
+        for memory in (each for each in point.memories if each.label == label):
+            for row, test in enumerate(tests):
+                values = tested_values(results, study, point, memory, test, metric)
+                if len(values):
+                    found = summary(values)
+                    cells[:, row, column] = found.mean, found.sd
+    return cells[0], cells[1]

@@ -10,7 +10,7 @@ from adastack.lab import figures
 from adastack.lab.experiment import Analysis, Figure, Table
 from adastack.lab.experiments.study import Memory, Point, Study
 from adastack.lab.figures import Curves, Panel
-from adastack.lab.results import Results
+from adastack.lab.results import Results, Row
 from adastack.lab.statistics import (
     Floats,
     bootstrap_interval,
@@ -31,6 +31,7 @@ REGRETS = {
 AFTER = {"optimality": "Optimality after training, greedy"}
 CONTINUAL = {"auc_reward": "Reward per 1000 steps", **REGRETS, **AFTER}
 EPISODIC = {"auc_return": "Return", **REGRETS, **AFTER}
+SCALING = {"auc_return": "Return over the training", "auc_memory_regret": "Memory regret"}
 SOLVED = 0.98
 """The share of the optimal value at which a seed counts as having solved its task."""
 
@@ -45,6 +46,11 @@ def analysis(tables: Sequence[Table] = (), figures: Sequence[Figure] = ()) -> An
 def metrics_of(study: Study) -> Mapping[str, str]:
     """The paper's four metrics, over the training, and what the policy is worth in the end."""
     return CONTINUAL if study.continual else EPISODIC
+
+
+def gain_of(study: Study) -> str:
+    """What is earned, as curves name it."""
+    return "reward" if study.continual else "return"
 
 
 def bar_figure(
@@ -75,7 +81,7 @@ def curve_figure(
     results: Results, study: Study, name: str, caption: str, metric: str | None = None
 ) -> Figure:
     """A panel for each point: the metric over the training."""
-    metric = metric or ("reward" if study.continual else "return")
+    metric = metric or gain_of(study)
     panels = []
     for point in study.shown(results):
         series: dict[str, Floats] = {}
@@ -131,7 +137,17 @@ def comparison_table(results: Results, study: Study, name: str) -> Table:
 
 def values_of(results: Results, study: Study, point: Point, memory: Memory, metric: str) -> Floats:
     """A metric of all seeds that finished."""
-    rows = results.rows(**study.where(point, memory))
+    return _known(results.rows(**study.where(point, memory)), metric)
+
+
+def tested_values(
+    results: Results, study: Study, point: Point, memory: Memory, test: str, metric: str
+) -> Floats:
+    """A metric of all seeds that were tested on another task."""
+    return _known(results.evaluations(**study.where(point, memory), tested=test), metric)
+
+
+def _known(rows: Sequence[Row], metric: str) -> Floats:
     return np.array([row[metric] for row in rows if row.get(metric) is not None], np.float64)
 
 

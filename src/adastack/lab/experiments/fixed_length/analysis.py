@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import above, all_of, near
 from adastack.lab.experiment import Analysis, Claim
-from adastack.lab.experiments.fixed_length.sweep import ACTIVE, LENGTHS, PASSIVE
-from adastack.lab.experiments.shown import (
-    analysis,
-    bar_figure,
-    comparison_table,
-    curve_figure,
-    seed_table,
+from adastack.lab.experiments.fixed_length.sweep import ACTIVE, PASSIVE
+from adastack.lab.experiments.mazes import (
+    both_mazes,
+    earns_as_the_oracle,
+    earns_more_than,
+    show_mazes,
 )
 from adastack.lab.results import Results
 
-LONGER = [str(n) for n in LENGTHS[1:]]
-MAZES = {"passive": ("Passive-TMaze", PASSIVE), "active": ("Active-TMaze", ACTIVE)}
+MAZES = both_mazes(PASSIVE, ACTIVE)
 
 
 def analyse(results: Results) -> Analysis:
     """Four metrics over the length, and the return over time."""
-    drawn, tables = [], []
-    for key, (title, study) in MAZES.items():
-        what = f"Episodic {title} of fixed length, PPO with an MLP"
-        caption = f"{what}: means over the training."
-        drawn.append(bar_figure(results, study, f"{key}-bars", caption))
-        drawn.append(curve_figure(results, study, f"{key}-curves", f"{what}: return."))
-        tables.append(seed_table(results, study, key, f"{what}."))
-        tables.append(comparison_table(results, study, f"{key}-comparison"))
-    return analysis(tables, drawn)
+    return show_mazes(results, MAZES, "Episodic {} of fixed length, PPO with an MLP")
 
 
 def _claims() -> list[Claim]:
@@ -40,19 +29,13 @@ def _claims() -> list[Claim]:
                 f"fixed-{key}-oracle",
                 f"With PPO in the {title} of fixed length, AS(2) soon earns what FS(k*) earns.",
                 where,
-                all_of(
-                    [near("auc_return", *p) for p in study.pairs("AS(κ)", "FS(k*)")],
-                    "at every length at least 90% of FS(k*)'s return over the training",
-                ),
+                earns_as_the_oracle(study),
             ),
             Claim(
                 f"fixed-{key}-above",
                 f"With PPO in the {title} of fixed length, AS(2) earns more than FS(2).",
                 where,
-                all_of(
-                    [above("auc_return", *p) for p in study.pairs("AS(κ)", "FS(κ)", LONGER)],
-                    "at lengths 3 to 6 the difference's 95% interval is above 0",
-                ),
+                earns_more_than(study, "FS(κ)"),
             ),
         ]
     return claims

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from adastack.lab import figures
 from adastack.lab.claims import Check, all_of, between
 from adastack.lab.experiment import Analysis, Claim, Figure, Table
 from adastack.lab.experiments.headline.sweep import FEW, LONG, STUDIES
-from adastack.lab.experiments.shown import analysis, values_of
-from adastack.lab.experiments.study import Memory, Point, Study
+from adastack.lab.experiments.shown import analysis, tested_values, values_of
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, solved, summary, wilson_interval
@@ -25,7 +22,7 @@ def analyse(results: Results) -> Analysis:
             lengths = [point.task, point.tests[0]]
             for memory in point.memories:
                 short = values_of(results, study, point, memory, "success")
-                long = _tested(results, study, point, memory)
+                long = tested_values(results, study, point, memory, point.tests[0], "success")
                 groups[0].setdefault(name, {})[memory.label] = short
                 groups[1].setdefault(name, {})[memory.label] = long
                 rows.append([name, memory.label, memory.size, *_words(short), *_words(long)])
@@ -39,11 +36,6 @@ def analyse(results: Results) -> Analysis:
         [Table("success", header, [row[:5] + row[6:] for row in rows], caption)],
         [Figure("success", caption, figures.bars(panels))],
     )
-
-
-def _tested(results: Results, study: Study, point: Point, memory: Memory) -> Floats:
-    rows = results.evaluations(**study.where(point, memory), tested=point.tests[0])
-    return np.array([row["success"] for row in rows], np.float64)
 
 
 def _words(values: Floats) -> list[str | None]:

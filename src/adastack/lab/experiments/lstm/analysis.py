@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from adastack.lab.experiment import Analysis
-from adastack.lab.experiments.length_scaling.analysis import above_and_near, shown
+from adastack.lab.experiments.length_scaling.analysis import above_claim, oracle_claim, show
 from adastack.lab.experiments.lstm.sweep import STUDY
-from adastack.lab.experiments.shown import analysis
 from adastack.lab.results import Results
 
 
 def analyse(results: Results) -> Analysis:
     """The four metrics and the return over time."""
-    figures, tables = shown(results, STUDY, "LSTM")
-    return analysis(tables, figures)
+    return show(results, STUDY, "LSTM")
 
 
-CLAIMS = above_and_near(STUDY, "lstm", "an LSTM", "Figures 10 and 17")
+CLAIMS = tuple(
+    claim(STUDY, "lstm", "an LSTM", "Figures 10 and 17") for claim in (above_claim, oracle_claim)
+)

@@ -6,20 +6,25 @@ from adastack.lab.claims import above, all_of, below, between, falling
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.grids import grid_figure
 from adastack.lab.experiments.memory_scaling.sweep import SIZES, STUDY
-from adastack.lab.experiments.shown import analysis, comparison_table, line_figure, seed_table
+from adastack.lab.experiments.shown import (
+    SCALING,
+    analysis,
+    comparison_table,
+    line_figure,
+    seed_table,
+)
 from adastack.lab.experiments.study import Study, tmaze
 from adastack.lab.results import Results
 
-MAIN = {"auc_return": "Return over the training", "auc_memory_regret": "Memory regret"}
 SHORT = [str(k) for k in SIZES[:3]]
 
 
 def analyse(results: Results) -> Analysis:
     """The scaling and the heat maps."""
-    return shown(results, STUDY, "PPO with an MLP")
+    return show(results, STUDY, "PPO with an MLP")
 
 
-def shown(results: Results, study: Study, how: str) -> Analysis:
+def show(results: Results, study: Study, how: str) -> Analysis:
     """The scaling and the heat maps of an algorithm."""
     what = f"Episodic Passive-TMaze with corridors of 0 to 16 cells, {how}"
     return analysis(
@@ -28,7 +33,7 @@ def shown(results: Results, study: Study, how: str) -> Analysis:
             comparison_table(results, study, "comparison"),
         ],
         [
-            line_figure(results, study, "scaling", f"{what}.", MAIN),
+            line_figure(results, study, "scaling", f"{what}.", SCALING),
             *(
                 grid_figure(results, study, metric, metric, f"{what}: {metric}.", "trained k")
                 for metric in ("optimality", "abstraction")

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import above, alike, all_of, below, between, near
+from adastack.lab.claims import alike, all_of, below, between, near
 from adastack.lab.experiment import Analysis, Claim
-from adastack.lab.experiments.shown import (
-    analysis,
-    bar_figure,
-    comparison_table,
-    curve_figure,
-    seed_table,
+from adastack.lab.experiments.mazes import (
+    both_mazes,
+    earns_as_the_oracle,
+    earns_more_than,
+    show_mazes,
 )
 from adastack.lab.experiments.tabular.sweep import ACTIVE, LENGTHS, PASSIVE
 from adastack.lab.results import Results
 
 LONGER = [str(n) for n in LENGTHS[1:]]
-MAZES = {"passive": ("Passive-TMaze", PASSIVE), "active": ("Active-TMaze", ACTIVE)}
+MAZES = both_mazes(PASSIVE, ACTIVE)
 
 
 def analyse(results: Results) -> Analysis:
     """Four metrics over the length, and the reward over time."""
-    drawn, tables = [], []
-    for key, (title, study) in MAZES.items():
-        caption = f"Continual {title} with Q-learning: means over the training."
-        drawn.append(bar_figure(results, study, f"{key}-bars", caption))
-        caption = f"Continual {title} with Q-learning: reward while learning."
-        drawn.append(curve_figure(results, study, f"{key}-curves", caption))
-        tables.append(seed_table(results, study, key, f"Continual {title}."))
-        tables.append(comparison_table(results, study, f"{key}-comparison"))
-    return analysis(tables, drawn)
+    return show_mazes(results, MAZES, "Continual {} with Q-learning")
 
 
 def _claims() -> list[Claim]:
@@ -40,20 +31,14 @@ def _claims() -> list[Claim]:
                 f"tabular-{key}-oracle",
                 f"In the continual {title}, AS(2) earns what the oracle FS(k*) earns.",
                 panel,
-                all_of(
-                    [near("auc_reward", *pair) for pair in study.pairs("AS(κ)", "FS(k*)")],
-                    "at every length at least 90% of the reward of FS(k*) over the training",
-                ),
+                earns_as_the_oracle(study),
             ),
             Claim(
                 f"tabular-{key}-above",
                 f"In the continual {title}, AS(2) earns more than FS(2) once the maze is longer "
                 "than the stack.",
                 panel,
-                all_of(
-                    [above("auc_reward", *pair) for pair in study.pairs("AS(κ)", "FS(κ)", LONGER)],
-                    "at lengths 3 to 6 the difference's 95% interval is above 0",
-                ),
+                earns_more_than(study, "FS(κ)"),
             ),
             Claim(
                 f"tabular-{key}-passive-regret",

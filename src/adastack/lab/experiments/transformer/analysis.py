@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import above, all_of, between, near
+from adastack.lab.claims import all_of, between, near
 from adastack.lab.experiment import Analysis, Claim
-from adastack.lab.experiments.length_scaling.analysis import NAMES, shown
-from adastack.lab.experiments.shown import analysis
+from adastack.lab.experiments.length_scaling.analysis import NAMES, above_claim, show
 from adastack.lab.experiments.transformer.sweep import STUDY
 from adastack.lab.results import Results
 
 
 def analyse(results: Results) -> Analysis:
     """The four metrics and the return over time."""
-    figures, tables = shown(results, STUDY, "Transformer")
-    return analysis(tables, figures)
+    return show(results, STUDY, "Transformer")
 
 
 CLAIMS = (
-    Claim(
-        "transformer-above",
-        "With a Transformer, AS(2) earns more than FS(2) wherever the maze can be longer than two.",
-        "Figures 11 and 18",
-        all_of(
-            [above("auc_return", *p) for p in STUDY.pairs("AS(κ)", "FS(κ)", NAMES[1:])],
-            "at every maximum length from 4 on the difference's 95% interval is above 0",
-        ),
-    ),
+    above_claim(STUDY, "transformer", "a Transformer", "Figures 11 and 18"),
     Claim(
         "transformer-oracle",
         "With a Transformer, AS(2) earns what FS(k*) earns in the shorter mazes.",
