@@ -1,7 +1,5 @@
 """A patient memory keeps what it has, at first."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -31,16 +29,3 @@ def test_the_newest_slot_goes_nine_times_as_often(form):
     expected = np.zeros_like(bias)
     expected[-(4 if form == "flat" else 1) :] = PATIENCE
     np.testing.assert_allclose(bias, expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("form", ["factored", "flat"])
-def test_without_patience_the_oldest_slot_goes_first(form):
-    settings = PPOSettings(hidden=8, n_envs=4, n_steps=1, batch_size=4, action_form=form)
-    settings = replace(settings, patience=-np.log(18))
-    agent = FunctionalTrainer(Cube(), "adaptive", 3, settings)
-    params, _ = agent.init(0)
-    stacks = np.full((4000, 3, 4), 6, np.int32)
-    action, memory = agent.split(np.asarray(agent.act(params, [stacks], 0, 0)))
-    assert 0.87 < (memory == 0).mean() < 0.93
-    assert len(np.unique(memory)) == 3
-    assert len(np.unique(action)) == 16

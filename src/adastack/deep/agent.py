@@ -127,7 +127,7 @@ class StackAgent:
             for i, (shape, dtype, _) in enumerate(self.columns)
         ]
         params = initial_params(self.net, nested(self.spec, rows), seed, self.settings.optimism)
-        params = patient(params, self.settings.patience, self.n_memory, self.n_actions or 1)
+        params = patient(params, self.settings.patience, self.n_actions or 1)
         params = jax.tree.map(jnp.asarray, params)
         if self._units:
             params["seen"] = {name: nothing_seen((self._n_entries(name),)) for name in self._units}

@@ -98,8 +98,8 @@ class Trainer:
     def _init_one(self, seed: int) -> Learner:
         stack = np.zeros((1, self.induced.stack_size), np.int32)
         params = initial_params(self.net, stack, seed, self.settings.optimism)
-        width = self.n_actions if self.settings.action_form == "flat" else 1
-        params = patient(params, self.settings.patience, self.n_memory, width)
+        flat = self.settings.action_form == "flat"
+        params = patient(params, self.settings.patience, self.n_actions if flat else 1)
         zeros = jax.tree.map(np.zeros_like, params)
         uniform = np.random.default_rng([seed, 1]).random(self.settings.n_envs)
         state = self.task.start_states[np.searchsorted(self.task.start_cdf, uniform, "right")]

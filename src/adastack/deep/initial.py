@@ -18,18 +18,12 @@ POSITION_DEVIATION = 0.02
 Weights = NDArray[np.float32]
 
 
-def patient(params: Any, patience: float, n_memory: int, width: int = 1) -> Any:
-    """Makes it likelier at first to give up the newest slot, or below zero the oldest.
+def patient(params: Any, patience: float, n_last: int) -> Any:
+    """Makes the last ``n_last`` outputs of a policy likelier at first.
 
-    Args:
-        params: The weights; the policy's last outputs are those of the memory actions, in order.
-        patience: What is added to the outputs, as a logit.
-        n_memory: How many memory actions there are.
-        width: How many outputs each has.
+    They give up the newest slot, so what is older stays for longer.
     """
-    bias = params["params"]["policy"]["bias"]
-    slots = bias[len(bias) - n_memory * width :].reshape(n_memory, width)
-    slots[-1 if patience > 0 else 0] += np.float32(abs(patience))
+    params["params"]["policy"]["bias"][-n_last:] += np.float32(patience)
     return params
 
 

@@ -77,8 +77,7 @@ class PPOSettings:
     padding: str = "empty"
     """What a new stack shows beside the first observation: empty slots, or (reset) that again."""
     patience: float = 0.0
-    """How much likelier it is at first, as a logit, to give up the newest slot than another; below
-    zero, the oldest, as frame stacking does."""
+    """How much likelier it is at first, as a logit, to give up the newest slot than another."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     normalize_observation: bool = False
