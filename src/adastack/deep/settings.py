@@ -155,7 +155,7 @@ PRESETS: dict[str, PPOSettings] = {
         learning_rate=1e-3,
         learning_rate_end=1e-4,
         entropy=0.01,
-        memory_entropy=0.01,
+        patience=3.0,
     ),
     "minigrid-memory": PPOSettings(
         hidden=64,
