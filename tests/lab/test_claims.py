@@ -58,6 +58,26 @@ def test_near_allows_a_share():
     assert status(c.near("score", A, B), Fake(a=[2.0] * 5, b=[1.0] * 5)) == "holds"
 
 
+def test_no_more_allows_a_share_of_the_second():
+    assert status(c.no_more("score", A, B), Fake(a=[1.09] * 5, b=[1.0] * 5)) == "holds"
+    # 10% of the second, not of the first.
+    assert status(c.no_more("score", A, B), Fake(a=[1.105] * 5, b=[1.0] * 5)) == "fails"
+    assert status(c.no_more("score", A, B, slack=0.2), Fake(a=[1.105] * 5, b=[1.0] * 5)) == "holds"
+    assert status(c.no_more("score", A, B), Fake(a=[0.1] * 5, b=[1.0] * 5)) == "holds"
+
+
+def test_a_near_miss_is_seen_as_one():
+    check = c.near("score", A, B)
+    assert check(Fake(a=[0.8951] * 5, b=[1.0] * 5)).text.endswith(", ratio 0.895")
+    assert "ratio" not in check(Fake(a=[0.5] * 5, b=[-1.0] * 5)).text
+
+
+def test_a_check_says_what_it_is_about():
+    check = c.about("The maze", c.between("score", arm("a", tested="elsewhere"), 0.5))
+    assert check(Fake(a=[1.0] * 5)).text == "The maze, a, tested on elsewhere: 1 ± 0 (n=5)"
+    assert check(Fake()) is None
+
+
 def test_alike_and_between():
     assert status(c.alike("score", [A, B]), Fake(a=[0.96] * 5, b=[1.0] * 5)) == "holds"
     assert status(c.alike("score", [A, B]), Fake(a=[0.9] * 5, b=[1.0] * 5)) == "fails"

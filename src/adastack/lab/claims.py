@@ -43,6 +43,11 @@ class Arm:
     tested: str | None = None
     """The task they are tested on, if it is not the one they were trained on."""
 
+    @property
+    def name(self) -> str:
+        """The label, and where it is tested if that is elsewhere."""
+        return self.label if self.tested is None else f"{self.label}, tested on {self.tested}"
+
     def values(self, results: Results, metric: str) -> Floats | None:
         """The metric of each seed; None if there are too few."""
         if self.tested is None:
@@ -82,7 +87,7 @@ def above(metric: str, first: Arm, second: Arm, margin: float = 0.0) -> Check:
             return None
         one, two = known
         interval = difference_interval(one, two)
-        text = f"{first.label}: {summary(one)}, {second.label}: {summary(two)}, apart by {interval}"
+        text = f"{_told((first, second), known)}, apart by {interval}"
         return Found(interval.low > margin, text)
 
     return check
@@ -95,15 +100,24 @@ def below(metric: str, first: Arm, second: Arm) -> Check:
 
 def near(metric: str, first: Arm, second: Arm, share: float = 0.1, slack: float = 0.0) -> Check:
     """The mean of the first is no further below the second's than a share of it, or a slack."""
+    return _close(metric, first, second, share, slack, sign=1)
 
+
+def no_more(metric: str, first: Arm, second: Arm, share: float = 0.1, slack: float = 0.0) -> Check:
+    """The mean of the first is no further above the second's than a share of it, or a slack."""
+    return _close(metric, first, second, share, slack, sign=-1)
+
+
+def _close(metric: str, first: Arm, second: Arm, share: float, slack: float, sign: int) -> Check:
     def check(results: Results) -> Found | None:
         known = _values(results, metric, (first, second))
         if known is None:
             return None
-        one, two = known
-        allowed = max(share * abs(float(two.mean())), slack)
-        text = f"{first.label}: {summary(one)}, {second.label}: {summary(two)}"
-        return Found(bool(one.mean() >= two.mean() - allowed), text)
+        one, two = (float(each.mean()) for each in known)
+        text = _told((first, second), known)
+        if two > 0:
+            text += f", ratio {one / two:.3f}"
+        return Found(sign * (one - two) >= -max(share * abs(two), slack), text)
 
     return check
 
@@ -116,7 +130,7 @@ def alike(metric: str, arms: Sequence[Arm], share: float = 0.05) -> Check:
         if known is None:
             return None
         means = [float(each.mean()) for each in known]
-        text = ", ".join(f"{arm.label}: {summary(v)}" for arm, v in zip(arms, known, strict=True))
+        text = _told(arms, known)
         return Found(max(means) - min(means) <= share * abs(max(means)), text)
 
     return check
@@ -129,7 +143,7 @@ def between(metric: str, arm: Arm, low: float = -np.inf, high: float = np.inf) -
         values = arm.values(results, metric)
         if values is None:
             return None
-        return Found(bool(low <= values.mean() <= high), f"{arm.label}: {summary(values)}")
+        return Found(bool(low <= values.mean() <= high), _told([arm], [values]))
 
     return check
 
@@ -142,7 +156,7 @@ def rising(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
         if known is None:
             return None
         means = np.array([each.mean() for each in known])
-        text = ", ".join(f"{a.label}: {m:.3g}" for a, m in zip(arms, means, strict=True))
+        text = ", ".join(f"{a.name}: {m:.3g}" for a, m in zip(arms, means, strict=True))
         grows = bool((np.diff(means) >= -slack).all())
         return Found(grows and difference_interval(known[-1], known[0]).low > 0, text)
 
@@ -152,6 +166,16 @@ def rising(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
 def falling(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
     """The means fall from arm to arm."""
     return rising(metric, arms[::-1], slack)
+
+
+def about(what: str, check: Check) -> Check:
+    """The check, with what it is about told first."""
+
+    def told(results: Results) -> Found | None:
+        found = check(results)
+        return found and found._replace(text=f"{what}, {found.text}")
+
+    return told
 
 
 def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where: Any) -> Check:
@@ -169,6 +193,10 @@ def _values(results: Results, metric: str, arms: Sequence[Arm]) -> list[Floats] 
     found = [arm.values(results, metric) for arm in arms]
     known = [each for each in found if each is not None]
     return known if len(known) == len(arms) else None
+
+
+def _told(arms: Sequence[Arm], values: Sequence[Floats]) -> str:
+    return ", ".join(f"{arm.name}: {summary(v)}" for arm, v in zip(arms, values, strict=True))
 
 
 def evaluate(claims: Iterable[Claim], results: Results) -> list[tuple[Claim, Verdict]]:

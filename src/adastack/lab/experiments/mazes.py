@@ -51,7 +51,7 @@ def show_study(results: Results, study: Study, what: str, key: str = "") -> Anal
     return analysis(
         [
             seed_table(results, study, key or "seeds", f"{what}."),
-            comparison_table(results, study, f"{prefix}comparison"),
+            comparison_table(results, study, f"{prefix}comparison", what),
         ],
         [
             bar_figure(results, study, f"{prefix}bars", f"{what}: means over the training."),

@@ -104,7 +104,8 @@ def seed_table(results: Results, study: Study, name: str, caption: str = "") -> 
     """A row for each point and memory: seeds, the metrics, and how many seeds solve the task."""
     metrics = metrics_of(study)
     header = ["task", "memory", "k", "settings", "seeds", *metrics.values()]
-    header += ["95% interval", "IQM (bootstrap 95%)", "solved (95%)"]
+    first = next(iter(metrics.values()))
+    header += [f"{first}: 95% interval", f"{first}: IQM (bootstrap 95%)", "solved (95%)"]
     rows = []
     for point in study.shown(results):
         for memory in point.memories:
@@ -112,7 +113,7 @@ def seed_table(results: Results, study: Study, name: str, caption: str = "") -> 
     return Table(name, header, rows, caption)
 
 
-def comparison_table(results: Results, study: Study, name: str) -> Table:
+def comparison_table(results: Results, study: Study, name: str, what: str = "") -> Table:
     """The first memory against each other, point by point and over all points."""
     metric, title = next(iter(metrics_of(study).items()))
     rows: list[list[str | float | int | None]] = []
@@ -132,7 +133,8 @@ def comparison_table(results: Results, study: Study, name: str) -> Table:
         if len(each) > 1:
             rows.append(["all", versus, None, f"{np.mean(each):.2f}"])
     header = ["task", "comparison", f"{title}: difference (95%)", "chance that a seed does better"]
-    return Table(name, header, rows, "Memories compared.")
+    caption = f"{what}: memories compared." if what else "Memories compared."
+    return Table(name, header, rows, caption)
 
 
 def values_of(results: Results, study: Study, point: Point, memory: Memory, metric: str) -> Floats:

@@ -30,7 +30,7 @@ def show(results: Results, study: Study, how: str) -> Analysis:
     return analysis(
         [
             seed_table(results, study, "seeds", f"{what}."),
-            comparison_table(results, study, "comparison"),
+            comparison_table(results, study, "comparison", what),
         ],
         [
             line_figure(results, study, "scaling", f"{what}.", SCALING),

@@ -27,7 +27,7 @@ def analyse(results: Results) -> Analysis:
     return analysis(
         [
             seed_table(results, STUDY, "seeds", f"{what}; κ = 3, and FS(k*) has 5 slots."),
-            comparison_table(results, STUDY, "comparison"),
+            comparison_table(results, STUDY, "comparison", what),
         ],
         [
             curve_figure(results, STUDY, "curves", f"{what}: return while learning."),
