@@ -55,7 +55,8 @@ def world_study(
     point = Point(name or world, task, memories, tests)
     brief = tuple(replace(memory, tests=()) for memory in memories[:2])
     few = (Point(point.name, task, brief, tests[:smoke_tests]),) if smoke else ()
-    return Study("", (point,), smoke=few, preset=world, **rest)  # type: ignore[arg-type]
+    # Where a network is all the work, seeds gain nothing by running side by side.
+    return Study("", (point,), smoke=few, preset=world, batch=1, **rest)  # type: ignore[arg-type]
 
 
 def show_world(

@@ -26,7 +26,6 @@ STUDIES = {
         name=name,
         net=net,
         seeds=FETCH_SEEDS,
-        batch=1,
         episodes=16,
         smoke=net is None,
         smoke_steps=2048,
