@@ -41,6 +41,71 @@ def test_words_are_words():
         assert word in found
 
 
+def drawn_at(svg, names):
+    """Where names stand, from left to right."""
+    found = {e.text: float(e.get("x")) for e in ET.fromstring(svg).iter() if e.get("x")}
+    return np.array([found[name] for name in names])
+
+
+@pytest.mark.parametrize(
+    ("names", "shares"),
+    [
+        (["2", "4", "8"], [0, 1 / 2, 1]),  # doubling: even steps
+        (["2", "3", "8"], [0, 1 / 6, 1]),  # few numbers: true distances
+        (["1", "10", "12", "100"], [0, 1 / 2, np.log10(12) / 2, 1]),  # far apart: by logarithm
+        (["MLP", "LSTM", "CNN"], [0, 1 / 2, 1]),  # no numbers
+        (["0", "1", "50"], [0, 1 / 50, 1]),  # nothing has a logarithm of 0
+    ],
+)
+def test_numbers_stand_where_they_belong(names, shares):
+    groups = {name: {"AS(κ)": np.ones(1)} for name in names}
+    at = drawn_at(f.lines([f.Panel("Return", groups)]), names)
+    assert (at - at[0]) / (at[-1] - at[0]) == pytest.approx(np.array(shares), abs=1e-4)
+
+
+def paths(svg):
+    """What is drawn within axes: (style, path)."""
+    found = [e for e in ET.fromstring(svg).iter() if e.get("clip-path") and e.get("d")]
+    return [(e.get("style"), e.get("d")) for e in found]
+
+
+def test_marks_without_a_line_have_none():
+    labels = ("AS(κ)", "FS(k*), compiled")
+    groups = {x: {label: np.array([float(x)]) for label in labels} for x in ("2", "4")}
+    styles = [style for style, _ in paths(f.lines([f.Panel("Cost", groups)]))]
+    plotted = [style for style in styles if "stroke-width: 1.2" in style]
+    assert [f.LOOKS["AS(κ)"].colour.lower() in style for style in plotted] == [True]
+
+
+def test_orders_of_magnitude_have_few_ticks():
+    groups = {x: {"AS(κ)": np.array([1e5 * float(x)])} for x in ("2", "4", "64")}
+    found = texts(f.lines([f.Panel("Cost", groups)], logarithmic=True))
+    assert {"200 k", "500 k", "1 M", "5 M"} <= set(found)
+    assert not {"300 k", "400 k", "600 k"} & set(found)
+
+
+def test_bars_of_a_group_stand_side_by_side():
+    """A memory that a group lacks leaves no hole; one without runs keeps its place."""
+    full = {label: np.ones(1) for label in ("AS(κ)", "FS(κ)", "FS(k*)")}
+    few = {label: full[label] for label in ("AS(κ)", "FS(k*)")}
+    svg = f.bars([f.Panel("Return", {"a": full, "b": few, "c": {**full, "FS(κ)": np.zeros(0)}})])
+    left = sorted(float(d.split()[1]) for _, d in paths(svg) if d.rstrip().endswith("z"))
+    assert len(left) == 7
+    width = left[1] - left[0]
+    assert left[4] - left[3] == pytest.approx(width)
+    assert left[6] - left[5] == pytest.approx(2 * width)
+
+
+def test_a_long_title_takes_two_lines_and_a_panel_of_nothing_none():
+    some = {"AS(κ)": RNG.normal(size=(2, 250))}
+    panels = [f.Curves(f"maximum maze length\xa0{n}", STEP, some, "return") for n in range(2, 6)]
+    found = texts(f.curves([*panels, f.Curves("nothing", np.zeros(0), {}, "return")]))
+    assert found.count("maximum maze") == 4
+    assert "length\xa05" in found
+    assert "nothing" not in found
+    assert found.count("return") == 1
+
+
 def test_every_cell_has_its_number():
     found = texts(DRAWINGS["heat maps"]())
     assert {"1.00", "0.25", "0.50", "–"} <= set(found)

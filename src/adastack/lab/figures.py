@@ -12,12 +12,13 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from adastack.lab.statistics import summary
@@ -33,6 +34,10 @@ MOST_NARROW_BARS = 10
 """Bars that fit a quarter of the page; with more, panels take half of it."""
 DOT = 0.0008
 """Half the length of the line that makes a dot, as a share of the axis."""
+LETTERS = 80
+"""How many letters of a title fit the page."""
+FAR = 10
+"""Numbers on an axis that span more than this factor are spaced by their logarithms."""
 LEAST_FOR_BANDS = 3
 """Seeds from which on a band is drawn; the interval of two is wider than the page."""
 
@@ -76,7 +81,7 @@ LOOKS: Mapping[str, Look] = {
     "FS(k*), robust": Look("#009E73", "///", "--", "^"),
     "Demir(κ)": Look("#CC79A7", marker="D"),
     "Demir(κ) + IM": Look("#D55E00", "\\\\\\", "-.", "v"),
-    "AS(k), compiled": Look("#000000", line="none", marker="x"),
+    "FS(k*), compiled": Look("#000000", line="none", marker="x"),
     "Passive-TMaze": Look("#000000"),
     "Active-TMaze": Look("#999999", line="--", marker="s"),
 }
@@ -145,24 +150,27 @@ def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) 
         for ax, panel in zip(axes, panels, strict=False):
             _line_panel(ax, panel, labels)
             if logarithmic:
-                ax.set_yscale("log")
+                _orders_of_magnitude(ax)
         _legend(canvas, labels, "line", marks=True)
         return _svg(canvas)
 
 
 def curves(panels: Sequence[Curves], columns: int = 5) -> str:
     """Mean over seeds, one standard deviation (light) and its 95% interval (darker)."""
-    if not any(panel.series for panel in panels):
+    panels = [panel for panel in panels if panel.series]
+    if not panels:
         return ""
     with _style():
+        columns = min(columns, max(2, len(panels)))
         canvas, axes = _canvas(len(panels), columns, 1.7)
         labels = _order(label for panel in panels for label in panel.series)
         for ax, panel in zip(axes, panels, strict=False):
             for label, values in panel.series.items():
                 step, means = binned(panel.step, values)
                 _band(ax, step / _unit(panel)[0], means, LOOKS.get(label, OTHER))
-            ax.xaxis.set_major_locator(MaxNLocator(4))
-            _words(ax, panel.title, f"steps ({_unit(panel)[1]})", panel.ylabel)
+            ax.xaxis.set_major_locator(MaxNLocator(4, steps=(1, 2, 5, 10)))
+            title = fill(panel.title, round(LETTERS / columns))
+            _words(ax, title, f"steps ({_unit(panel)[1]})", panel.ylabel)
         _legend(canvas, labels, "line")
         return _svg(canvas)
 
@@ -202,13 +210,14 @@ def _anything(panels: Sequence[Panel]) -> bool:
 
 
 def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
-    width = 0.84 / max(1, len(labels))
+    width = 0.84 / max(len(group) for group in panel.groups.values())
     for x, group in enumerate(panel.groups.values()):
-        for place, label in enumerate(labels):
-            if label not in group or not len(group[label]):
+        present = [label for label in labels if label in group]
+        for place, label in enumerate(present):
+            if not len(group[label]):
                 continue
             look, found = LOOKS.get(label, OTHER), summary(group[label])
-            left = x - 0.42 + (place + 0.5) * width
+            left = x + (place + 0.5 - len(present) / 2) * width
             ax.bar(
                 left, found.mean, width * 0.94, color=look.colour, hatch=look.hatch,
                 edgecolor="white" if look.hatch else look.colour, linewidth=0.4,
@@ -232,23 +241,46 @@ def _dots(ax: Any, x: Floats, y: Floats, half: float) -> None:
 
 
 def _line_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
+    places = _places(ax, list(panel.groups))
     for label in labels:
         known = [(x, g[label]) for x, g in panel.groups.items() if label in g and len(g[label])]
         if not known:
             continue
         look = LOOKS.get(label, OTHER)
-        at = np.array([list(panel.groups).index(x) for x, _ in known])
+        at = np.array([places[x] for x, _ in known])
         found = [summary(values) for _, values in known]
         mean, sd = np.array([f.mean for f in found]), np.array([f.sd for f in found])
         ax.fill_between(at, mean - sd, mean + sd, color=look.colour, alpha=0.15, lw=0)
-        ax.plot(at, mean, look.line, color=look.colour, marker=look.marker, ms=3.5, lw=1.2)
+        line: Any = {"linestyle": look.line, "marker": look.marker, "ms": 3.5, "lw": 1.2}
+        ax.plot(at, mean, color=look.colour, **line)
         half = [0 if f.count < LEAST_FOR_BANDS else f.interval.high - f.mean for f in found]
         ax.errorbar(at, mean, half, color=look.colour, fmt="none", lw=0.8, capsize=2)
-    ax.set_xticks(range(len(panel.groups)), list(panel.groups))
     values = [v for group in panel.groups.values() for each in group.values() for v in each]
     if all(float(value).is_integer() for value in values):
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     _words(ax, panel.title, panel.xlabel, panel.ylabel)
+
+
+def _places(ax: Any, names: Sequence[str]) -> dict[str, float]:
+    """Where names stand on an axis: numbers where they belong, other words side by side."""
+    try:
+        places = {name: float(name) for name in names}
+    except ValueError:
+        places = {name: float(place) for place, name in enumerate(names)}
+    at = sorted(places.values())
+    doubles = all(high >= 2 * low for low, high in itertools.pairwise(at))
+    if at[0] > 0 and (doubles or at[-1] > FAR * at[0]):
+        ax.set_xscale("log")
+    ax.set_xticks(list(places.values()), names)
+    ax.xaxis.set_minor_locator(NullLocator())
+    return places
+
+
+def _orders_of_magnitude(ax: Any) -> None:
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=" "))
+    ax.yaxis.set_minor_locator(NullLocator())
 
 
 def _band(ax: Any, x: Floats, values: Floats, look: Look) -> None:
@@ -289,15 +321,13 @@ def _heat_map(ax: Any, grid: Grid, limits: tuple[float, float]) -> Any:
         colour = "white" if dark else "black"
         ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
     _words(ax, grid.title, grid.xlabel, grid.ylabel)
-    if not ax.get_subplotspec().is_first_col():
-        ax.set_ylabel("")
     return image
 
 
 def _words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
     ax.set_title(title)
     ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set_ylabel(ylabel if ax.get_subplotspec().is_first_col() else "")
 
 
 def _canvas(count: int, columns: int, height: float) -> tuple[Canvas, list[Any]]:

@@ -82,6 +82,7 @@ def curve_figure(
 ) -> Figure:
     """A panel for each point: the metric over the training."""
     metric = metric or gain_of(study)
+    ylabel = "reward per 1000 steps" if metric == "reward" else metric.replace("_", " ")
     panels = []
     for point in study.shown(results):
         series: dict[str, Floats] = {}
@@ -93,11 +94,10 @@ def curve_figure(
                 if metric == "reward":
                     values = 1000 * values / np.diff(step, prepend=0)
                 series[memory.label] = values
-        panels.append(Curves(f"{study.axis} {point.name}".strip(), step, series))
-    for panel in panels[:1]:
-        label = "reward per 1000 steps" if metric == "reward" else metric.replace("_", " ")
-        panels[0] = Curves(panel.title, panel.step, panel.series, label)
-    return Figure(name, caption, figures.curves(panels, columns=min(5, max(2, len(panels)))))
+        # A name and the word before it stay on one line.
+        title = f"{study.axis}\N{NO-BREAK SPACE}{point.name}".strip()
+        panels.append(Curves(title, step, series, ylabel))
+    return Figure(name, caption, figures.curves(panels))
 
 
 def seed_table(results: Results, study: Study, name: str, caption: str = "") -> Table:

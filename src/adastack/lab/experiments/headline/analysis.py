@@ -10,16 +10,17 @@ from adastack.lab.experiments.shown import analysis, tested_values, values_of
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, solved, summary, wilson_interval
+from adastack.tasks.registry import split_spec
 
 
 def analyse(results: Results) -> Analysis:
     """Bars and a table."""
     groups: list[dict[str, dict[str, Floats]]] = [{}, {}]
     rows: list[list[str | float | int | None]] = []
-    lengths = ["training length", "test length"]
+    tasks = ["", ""]
     for name, study in STUDIES.items():
         for point in study.shown(results):
-            lengths = [point.task, point.tests[0]]
+            tasks = [point.task, point.tests[0]]
             for memory in point.memories:
                 short = values_of(results, study, point, memory, "success")
                 long = tested_values(results, study, point, memory, point.tests[0], "success")
@@ -27,8 +28,8 @@ def analyse(results: Results) -> Analysis:
                 groups[1].setdefault(name, {})[memory.label] = long
                 rows.append([name, memory.label, memory.size, *_words(short), *_words(long)])
     panels = [
-        Panel(f"Success, {where}", group, "network")
-        for where, group in zip(lengths, groups, strict=True)
+        Panel(f"Success, {when} at length {_length(task)}", group, "network")
+        for when, task, group in zip(("trained", "tested"), tasks, groups, strict=True)
     ]
     caption = "Success of greedy policies: trained for 10^6 steps at length 16, then tested."
     header = ["network", "memory", "k", "trained", "perfect seeds", "tested", "perfect", "95%"]
@@ -36,6 +37,10 @@ def analyse(results: Results) -> Analysis:
         [Table("success", header, [row[:5] + row[6:] for row in rows], caption)],
         [Figure("success", caption, figures.bars(panels))],
     )
+
+
+def _length(task: str) -> str:
+    return f"{int(split_spec(task)[1].get('length', 0)):,}"
 
 
 def _words(values: Floats) -> list[str | None]:
