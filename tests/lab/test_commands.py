@@ -11,13 +11,14 @@ import time
 import pytest
 
 from adastack.cli import main
-from adastack.commands import reproduce
+from adastack.lab import experiments
 from adastack.lab.experiment import Experiment
 from adastack.lab.live import table_of
 from adastack.lab.rates import Rates
 from adastack.lab.runner import Board
 from adastack.lab.store import Store
-from lab.kinds import HEARS_CTRL_C, quick, tabular
+from adastack.lab.work import perform
+from lab.kinds import HEARS_CTRL_C, longer, quick, tabular
 
 
 def experiment(name, sweep):
@@ -33,7 +34,7 @@ def _experiments(monkeypatch):
         experiment("learned", lambda scale: [tabular(range(n, n + 5)) for n in (0, 5)]),
         experiment("broken", lambda scale: [quick(1), quick(9, error="the sky fell")]),
     ]
-    monkeypatch.setattr(reproduce, "load_experiments", lambda: {each.name: each for each in found})
+    monkeypatch.setattr(experiments, "load_experiments", lambda: {e.name: e for e in found})
 
 
 @pytest.fixture
@@ -77,6 +78,30 @@ def test_a_dry_run_then_a_run_then_nothing_to_do(adastack, capsys, tmp_path):
     assert f"adastack report small --store {tmp_path / 'lab'}" in said
 
 
+def test_the_next_command_can_be_copied(capsys, tmp_path):
+    """On one line, quoted, with its scale, and without the names of all experiments."""
+    store = tmp_path / ("a long name" * 10)
+    words = ["reproduce", "--store", str(store), "--scale", "smoke", "--workers", "1"]
+    assert main([*words, "small"]) == 0
+    assert (
+        f"Now: adastack report small --scale smoke --store '{store}'\n" in capsys.readouterr().out
+    )
+    assert main([*words, "all"]) == 1
+    assert f"Now: adastack report --scale smoke --store '{store}'\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_a_file_is_no_store(adastack, tmp_path, more):
+    (tmp_path / "lab").write_text("a file")
+    code, error = adastack("reproduce", "small", *more)
+    assert (code, error.count("\n")) == (2, 1)
+    assert f"cannot write to the store {tmp_path / 'lab'}: Not a directory" in error
+    for verb in ("runs", "report"):
+        code, error = adastack(verb)
+        assert (code, error.count("\n")) == (2, 1)
+        assert f"expected a store, actual: {tmp_path / 'lab'}; run `adastack reproduce`" in error
+
+
 def test_a_failed_run_is_exit_code_1(adastack, capsys, tmp_path):
     code, result = adastack("reproduce", "broken", "--workers", "1")
     assert code == 1
@@ -105,7 +130,7 @@ def test_runs_are_left_out_by_word(adastack):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["smal"], "expected experiments of small, learned, broken, actual: 'smal'"),
+        (["smal"], "expected experiments of small, learned, broken, or all, actual: 'smal'"),
         ([], "expected experiments of small"),
         (["small", "--address", "here"], "--address expects --backend ray"),
         (["small", "--seeds", "0"], "--seeds must be at least 1"),
@@ -187,6 +212,21 @@ def test_the_live_table_says_what_runs(tmp_path):
     # Two seeds with 15,000 steps each are left, at 1,000 a second.
     assert cells[1:] == ["0-1", "25%", "1,000", "success 0.5", "30 s"]
     assert table.title == "2 jobs: 1 running, about 30 s left"
+
+
+def test_the_live_table_counts_tests(tmp_path):
+    said = []
+
+    class Heard:
+        def update(self, step, **numbers):
+            said.append({"step": step, "total": 20_000, "rate": 1.0, "numbers": numbers})
+
+    store, job = Store(tmp_path), tabular(evaluate=[longer(8), longer(9)])
+    with store.claim(job) as folder:
+        perform(job, folder, Heard())
+        (folder / "progress.json").write_text(json.dumps(said[-1]))
+        table = table_of(Board(store, [job], Rates(store), running={job.address: job}))
+    assert [next(iter(column.cells)) for column in table.columns][2] == "test 2 of 2"
 
 
 def test_ctrl_c_on_a_terminal(tmp_path):

@@ -91,6 +91,9 @@ def _row(said: dict[str, Any] | None, job: Job) -> list[str]:
     seeds = span(job.settings.get("seeds", ()))
     if not said or not said["step"]:
         return [label(job), seeds, "starts" if job.steps else "computes", "", "", ""]
+    if "tests" in said["numbers"]:
+        test = "test {test:.0f} of {tests:.0f}".format(**said["numbers"])
+        return [label(job), seeds, test, "", "", ""]
     numbers = ((name, said["numbers"].get(name)) for name in SHOWN)
     now = "  ".join(f"{name} {value:.3g}" for name, value in numbers if value is not None)
     share = f"{said['step'] / said['total']:.0%}" if said["total"] else str(said["step"])

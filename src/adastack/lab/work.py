@@ -86,7 +86,9 @@ def perform(job: Job, folder: Path, progress: Progress) -> Document:
             "seconds": time.perf_counter() - began,
         }
         document = _write(folder, job, document)
-    for evaluation in lacks(document, job):
+    tests = lacks(document, job)
+    for index, evaluation in enumerate(tests, start=1):
+        progress.update(int(job.settings["steps"]), test=index, tests=len(tests))
         _evaluate(job, folder, evaluation)
         document = _write(folder, job, document)
     (folder / FAILURE).unlink(missing_ok=True)
