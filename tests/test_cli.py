@@ -44,6 +44,14 @@ def test_an_error_is_one_line_and_exit_code_2(capsys):
     assert "expected chapters of" in captured.err
 
 
+def test_a_traceback_is_shown_on_demand(capsys):
+    assert main(["theory", "kappa", "no-such-task", "--traceback"]) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" in error
+    assert "registry.py" in error
+    assert error.splitlines()[-1].startswith("adastack theory: ")
+
+
 def test_the_package_does_not_import_what_it_may_not_need():
     code = "import sys, adastack; print([m for m in ('jax', 'torch', 'ray') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

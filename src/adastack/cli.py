@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
@@ -51,12 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`head`, `less`) has left; what is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
+        if args.traceback:
+            traceback.print_exc()
         print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
-        return BAD_INPUT
-    except (RuntimeError, MemoryError) as error:
-        print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
-        return FAILED
+        return FAILED if isinstance(error, RuntimeError | MemoryError) else BAD_INPUT
     except KeyboardInterrupt as stop:
         print(f"adastack {verb}: {str(stop) or 'interrupted'}", file=sys.stderr)
         return FAILED
@@ -78,6 +78,7 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, ModuleType | Non
             module = importlib.import_module(f"adastack.commands.{name.replace('-', '_')}")
             module.add_arguments(sub)
             sub.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+            sub.add_argument("--traceback", action="store_true", help="show where an error arose")
     return parser, module
 
 
