@@ -5,7 +5,7 @@ import pytest
 from adastack.deep.settings import settings_for as deep_settings
 from adastack.lab.claims import NOTHING, evaluate
 from adastack.lab.experiment import SCALES
-from adastack.lab.experiments import load_experiments
+from adastack.lab.experiments import choose_experiments, load_experiments
 from adastack.lab.job import Job, merged
 from adastack.lab.results import Results
 from adastack.lab.store import Store
@@ -19,9 +19,9 @@ from adastack.tasks.worlds import WORLDS, make_world
 from lab.made_up import MadeUp
 
 NAMES = [
-    *("headline", "tabular", "length-scaling", "memory-scaling", "fixed-length", "lstm"),
-    *("transformer", "generalisation", "grpo", "xormaze", "demir", "cube", "minigrid", "fetch"),
-    *("cartpole", "minimal-memory", "consistency", "cost"),
+    *("headline", "tabular", "xormaze", "demir", "length-scaling", "memory-scaling"),
+    *("fixed-length", "lstm", "transformer", "grpo", "generalisation", "fetch", "minigrid"),
+    *("cube", "cartpole", "minimal-memory", "consistency", "cost"),
 ]
 EXACT = {"minimal-memory", "consistency", "cost"}
 ALL = load_experiments()
@@ -46,8 +46,16 @@ def check_training(settings):
 
 
 def test_every_experiment_is_found():
-    assert sorted(ALL) == sorted(NAMES)
+    assert list(ALL) == NAMES, "in the order in which they are told"
     assert all(experiment.name == name for name, experiment in ALL.items())
+
+
+def test_experiments_are_chosen_in_their_order():
+    assert list(choose_experiments(["cost", "headline"])) == ["headline", "cost"]
+    assert list(choose_experiments(["cost", "all"])) == NAMES
+    for names in ([], ["headline", "fixed_length"], ["all", "none"]):
+        with pytest.raises(ValueError, match=r"expected experiments of headline, .*, or all"):
+            choose_experiments(names)
 
 
 def test_claims_have_names_of_their_own():
