@@ -185,12 +185,29 @@ def test_a_store_that_cannot_be_written_says_so(tmp_path):
         Store(tmp_path / "lab").prepare()
 
 
-def test_unreadable_folders_are_listed_but_hold_no_job(store):
+def test_looking_whether_a_store_can_be_written_writes_nothing(tmp_path):
+    Store(tmp_path / "new" / "lab").check()
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    for place in ("file", "file/lab"):
+        with pytest.raises(StoreError, match="Not a directory"):
+            Store(tmp_path / place).check()
+
+
+def test_only_jobs_are_listed_and_removed(store):
     compute(store, quick(2))
     (store.root / "notes").mkdir()
+    assert store.folders() == [store.folder(quick(2))]
+    with pytest.raises(ValueError, match="expected a job of"):
+        store.remove("notes")
+    assert (store.root / "notes").exists()
+
+
+def test_unreadable_folders_are_listed_but_hold_no_job(store):
+    compute(store, quick(2))
     (store.folder(quick(2)) / "job.json").write_text(json.dumps({"kind": 3}))
     assert store.jobs() == []
-    assert len(store.folders()) == 2
+    assert len(store.folders()) == 1
 
 
 def test_an_unknown_kind_is_named(store):

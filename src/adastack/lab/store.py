@@ -15,8 +15,10 @@ Its lock is a file of the same name in ``.locks``.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -44,6 +46,8 @@ from adastack.lab.manifest import (
 )
 
 Status = Literal["missing", "running", "resumable", "finished", "failed", "damaged"]
+ROOT = Path("lab")
+"""Where results are unless something else is said."""
 LOCKS = ".locks"
 # Looking whether a lock is held takes it for an instant; a claim outlasts that.
 CLAIM_TRIES, CLAIM_PAUSE = 10, 0.01
@@ -67,7 +71,7 @@ class Store:
         'missing'
     """
 
-    def __init__(self, root: str | Path = "lab") -> None:
+    def __init__(self, root: str | Path = ROOT) -> None:
         self.root = Path(root).absolute()
 
     def folder(self, job: Job) -> Path:
@@ -85,7 +89,22 @@ class Store:
             write_json(self.root / LOCKS / ".writable", {})
             (self.root / LOCKS / ".writable").unlink(missing_ok=True)
         except OSError as error:
-            raise StoreError(f"cannot write to the store {self.root}: {error.strerror}") from None
+            raise self._unwritable(error.strerror) from None
+
+    def check(self) -> None:
+        """Looks whether the folder could be made or written, and leaves all as it is.
+
+        Raises:
+            StoreError: If not.
+        """
+        nearest = next(path for path in (self.root, *self.root.parents) if path.exists())
+        if not nearest.is_dir():
+            raise self._unwritable(os.strerror(errno.ENOTDIR))
+        if not os.access(nearest, os.R_OK | os.W_OK | os.X_OK):
+            raise self._unwritable(os.strerror(errno.EACCES))
+
+    def _unwritable(self, reason: str | None) -> StoreError:
+        return StoreError(f"cannot write to the store {self.root}: {reason}")
 
     @contextmanager
     def claim(self, job: Job) -> Iterator[Path]:
@@ -203,10 +222,14 @@ class Store:
         return [job for job in found if self.folder(job).exists()]
 
     def folders(self) -> list[Path]:
-        """The folders of all jobs, also of those that cannot be read."""
+        """The folders of all jobs, also of those that cannot be read.
+
+        Raises:
+            OSError: If the store itself cannot.
+        """
         if not self.root.is_dir():
             return []
-        return sorted(path for path in self.root.iterdir() if path.is_dir() and path.name[0] != ".")
+        return sorted(path for path in self.root.iterdir() if path.is_dir() and _is_job(path.name))
 
     def remove(self, address: str) -> None:
         """Removes a job's folder, if there is one.
@@ -244,6 +267,11 @@ class Store:
             yield
         finally:
             os.close(handle)
+
+
+def _is_job(name: str) -> bool:
+    """Whether a folder has a job's name; others are somebody's, and not ours to list or remove."""
+    return re.search(r"-[0-9a-f]{16}$", name) is not None
 
 
 def _read(path: Path) -> dict[str, Any] | None:
