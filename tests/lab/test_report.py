@@ -218,7 +218,7 @@ def test_the_results_folder_is_small_and_the_same_every_time(store, findings, tm
 
 
 def test_the_command(store, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("adastack.commands.report.load_experiments", lambda: BOTH)
+    monkeypatch.setattr(experiments, "load_experiments", lambda: BOTH)
     out = tmp_path / "new" / "report.html"
     words = ["report", "--store", str(store.root), "--out", str(out)]
     assert main([*words, "--results", str(tmp_path / "results"), "--json"]) == 0
@@ -234,8 +234,13 @@ def test_the_command(store, tmp_path, capsys, monkeypatch):
     assert main([*words, "nowhere"]) == 2
     assert main(["report", "--store", str(tmp_path / "none")]) == 2
     err = capsys.readouterr().err
-    assert "expected experiments of maze, empty, actual: 'nowhere'" in err
+    assert "expected experiments of maze, empty, or all, actual: 'nowhere'" in err
     assert err.count("\n") == 2
+    # The folder tells of all experiments, so it is never written for some.
+    before = read(tmp_path / "results")
+    assert main([*words, "maze", "--results", str(tmp_path / "results")]) == 2
+    assert "leave out their names" in capsys.readouterr().err
+    assert read(tmp_path / "results") == before
 
 
 def test_every_experiment_can_be_reported_before_it_has_run(tmp_path):

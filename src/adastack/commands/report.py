@@ -11,39 +11,40 @@ from rich.table import Table
 from adastack.commands import Output
 from adastack.lab.episodes import watch_all
 from adastack.lab.experiment import SCALES
-from adastack.lab.experiments import load_experiments
+from adastack.lab.experiments import choose_experiments
 from adastack.lab.findings import gather
 from adastack.lab.publish import write_results
 from adastack.lab.report import report_page, summary_of
-from adastack.lab.store import Store
-
-STORE = Path("lab")
+from adastack.lab.store import ROOT, Store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack report``."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="experiments, or all (all)")
-    parser.add_argument("--store", type=Path, default=STORE, help="where the runs are (lab)")
+    parser.add_argument("--store", type=Path, default=ROOT, help="where the runs are (lab)")
     parser.add_argument("--scale", choices=SCALES, default="paper", help="smoke or paper (paper)")
-    parser.add_argument("--out", type=Path, default=Path("report.html"), help="(report.html)")
     parser.add_argument(
-        "--results", type=Path, metavar="DIR", help="also write tables, figures and verdicts there"
+        "--out", type=Path, default=Path("report.html"), help="the page (report.html)"
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="DIR",
+        help="also write tables, figures and verdicts of all experiments there",
     )
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Reads the store and writes the page."""
-    known = load_experiments()
-    names = list(known) if not args.names or "all" in args.names else args.names
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise ValueError(f"expected experiments of {', '.join(known)}, actual: {unknown[0]!r}")
+    chosen = choose_experiments(args.names or ["all"])
+    if args.results and len(chosen) < len(choose_experiments(["all"])):
+        raise ValueError("--results holds all experiments: leave out their names")
     if not args.store.is_dir():
         raise ValueError(f"expected a store, actual: {args.store}; run `adastack reproduce` first")
     store = Store(args.store)
-    findings = gather(store, {name: known[name] for name in names}, SCALES[args.scale])
+    findings = gather(store, chosen, SCALES[args.scale])
     episodes = watch_all(store, findings.finished)
-    page = report_page(findings, episodes, "" if args.store == STORE else str(args.store))
+    page = report_page(findings, episodes, "" if args.store == ROOT else str(args.store))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     page.write(args.out)
     if args.results:

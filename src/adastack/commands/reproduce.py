@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,16 +14,14 @@ from rich.table import Table
 
 from adastack.commands import Output
 from adastack.lab.experiment import SCALES, Experiment
-from adastack.lab.experiments import load_experiments
+from adastack.lab.experiments import choose_experiments
 from adastack.lab.job import Job, merged
 from adastack.lab.live import duration, label, watch_jobs
 from adastack.lab.local import available_cores
 from adastack.lab.rates import Rates
 from adastack.lab.runner import BACKENDS
 from adastack.lab.runner import run as run_jobs
-from adastack.lab.store import Store
-
-STORE = Path("lab")
+from adastack.lab.store import ROOT, Store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", choices=BACKENDS, default="local", help="local or ray (local)")
     parser.add_argument("--address", help="where the Ray cluster is (one on this machine)")
     parser.add_argument("--workers", type=int, help="jobs at a time (one for each core)")
-    parser.add_argument("--store", type=Path, default=STORE, help="where the runs are (lab)")
+    parser.add_argument("--store", type=Path, default=ROOT, help="where the runs are (lab)")
     parser.add_argument(
         "--seeds", type=int, metavar="N", help="the first N only, in whole batches of five"
     )
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Runs what the experiments lack, or says what that is."""
-    chosen = _chosen(args.names, everything=args.list and not args.names)
+    chosen = choose_experiments(args.names or ["all"] * args.list)
     sweeps = {
         name: without(first_seeds(each.sweep(SCALES[args.scale]), args.seeds), args.skip)
         for name, each in chosen.items()
@@ -61,6 +60,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         raise ValueError("--address expects --backend ray")
     store = Store(args.store)
     if args.dry_run:
+        store.check()
         return {**about, "plan": plan(sweeps, store, args.workers or available_cores())}
     began = time.perf_counter()
     try:
@@ -89,18 +89,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def exit_code(result: dict[str, Any]) -> int:
     """1 if a run failed."""
     return int(bool(result.get("failed")))
-
-
-def _chosen(names: Sequence[str], *, everything: bool) -> dict[str, Experiment]:
-    known = load_experiments()
-    if everything or "all" in names:
-        return known
-    if not names:
-        raise ValueError(f"expected experiments of {', '.join(known)}, or all")
-    for name in names:
-        if name not in known:
-            raise ValueError(f"expected experiments of {', '.join(known)}, actual: {name!r}")
-    return {name: known[name] for name in names}
 
 
 def first_seeds(jobs: Iterable[Job], most: int | None) -> list[Job]:
@@ -203,7 +191,9 @@ def _show_outcome(result: dict[str, Any]) -> None:
     )
     for address, (name, reason) in result["failed"].items():
         console.print(f"  {name}: {reason}  ({address})", markup=False, highlight=False)
-    words = ["adastack report", *result["names"]]
+    everything = result["names"] == list(choose_experiments(["all"]))
+    words = ["adastack report", *([] if everything else result["names"])]
     words += [] if result["scale"] == "paper" else [f"--scale {result['scale']}"]
-    words += [] if result["store"] == str(STORE) else [f"--store {result['store']}"]
-    console.print(f"Now: {' '.join(words)}", highlight=False)
+    words += [] if result["store"] == str(ROOT) else [f"--store {shlex.quote(result['store'])}"]
+    # One line, however narrow the terminal: it is there to be copied.
+    console.print(f"Now: {' '.join(words)}", markup=False, highlight=False, soft_wrap=True)

@@ -12,9 +12,7 @@ from rich.table import Table
 from adastack.commands import Output
 from adastack.lab.job import Job
 from adastack.lab.live import duration, label, span
-from adastack.lab.store import Store
-
-STORE = Path("lab")
+from adastack.lab.store import ROOT, Store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="only runs with all these words, as in xormaze, frame, ppo, failed",
     )
-    parser.add_argument("--store", type=Path, default=STORE, help="where the runs are (lab)")
+    parser.add_argument("--store", type=Path, default=ROOT, help="where the runs are (lab)")
     parser.add_argument(
         "--verify", action="store_true", help="only the damaged ones; code 1 if there are any"
     )
@@ -37,7 +35,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Lists, or removes."""
     store = Store(args.store)
     if not args.store.is_dir():
-        raise ValueError(f"expected a store, actual: {args.store}; see `adastack reproduce`")
+        raise ValueError(f"expected a store, actual: {args.store}; run `adastack reproduce` first")
     if args.remove:
         return {"store": str(args.store), "removed": _remove(store, args.remove, args.yes)}
     known = {job.address: job for job in store.jobs()}
