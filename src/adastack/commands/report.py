@@ -21,10 +21,18 @@ from adastack.lab.store import ROOT, Store
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack report``."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="experiments, or all (all)")
-    parser.add_argument("--store", type=Path, default=ROOT, help="where the runs are (lab)")
-    parser.add_argument("--scale", choices=SCALES, default="paper", help="smoke or paper (paper)")
     parser.add_argument(
-        "--out", type=Path, default=Path("report.html"), help="the page (report.html)"
+        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
+    )
+    parser.add_argument(
+        "--scale", choices=SCALES, default="paper", help="whose runs are counted (paper)"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        default=Path("report.html"),
+        help="the page (report.html)",
     )
     parser.add_argument(
         "--results",

@@ -26,24 +26,41 @@ from adastack.lab.store import ROOT, Store
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack reproduce``."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="experiments, or all; see --list")
-    parser.add_argument("--list", action="store_true", help="the experiments and their size")
-    parser.add_argument("--scale", choices=SCALES, default="paper", help="smoke or paper (paper)")
-    parser.add_argument("--backend", choices=BACKENDS, default="local", help="local or ray (local)")
-    parser.add_argument("--address", help="where the Ray cluster is (one on this machine)")
-    parser.add_argument("--workers", type=int, help="jobs at a time (one for each core)")
-    parser.add_argument("--store", type=Path, default=ROOT, help="where the runs are (lab)")
-    parser.add_argument(
+    parser.epilog = (
+        "Interrupted in any way, the same command goes on. Runs that exist are reused, also "
+        "between experiments. `adastack report` then says which claims hold."
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help="experiments, or all (see --list)")
+    what = parser.add_argument_group("what is run")
+    what.add_argument("--list", action="store_true", help="the experiments and their size")
+    what.add_argument("--dry-run", action="store_true", help="how many runs, steps and hours")
+    what.add_argument(
+        "--scale",
+        choices=SCALES,
+        default="paper",
+        help="paper: the paper's seeds and steps (this); smoke: all of it, as small as can be",
+    )
+    what.add_argument(
         "--seeds", type=int, metavar="N", help="the first N only, in whole batches of five"
     )
-    parser.add_argument(
+    what.add_argument(
         "--skip",
         nargs="+",
         default=[],
         metavar="WORD",
         help="leave out runs with one of these words, as in lstm, transformer",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
+    where = parser.add_argument_group("where it runs")
+    where.add_argument(
+        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
+    )
+    where.add_argument("--workers", type=int, metavar="N", help="runs at a time (one a core)")
+    where.add_argument(
+        "--backend", choices=BACKENDS, default="local", help="processes here (this), or Ray"
+    )
+    where.add_argument(
+        "--address", metavar="HOST:PORT", help="of the Ray cluster (one is started here)"
+    )
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:

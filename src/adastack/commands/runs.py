@@ -23,11 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="only runs with all these words, as in xormaze, frame, ppo, failed",
     )
-    parser.add_argument("--store", type=Path, default=ROOT, help="where the runs are (lab)")
+    parser.add_argument(
+        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
+    )
     parser.add_argument(
         "--verify", action="store_true", help="only the damaged ones; code 1 if there are any"
     )
-    parser.add_argument("--remove", metavar="ADDRESS", nargs="+", help="remove these")
+    parser.add_argument("--remove", metavar="NAME", nargs="+", help="remove these")
     parser.add_argument("--yes", action="store_true", help="do not ask before removing")
 
 
