@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from adastack.commands import Output
@@ -50,8 +51,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if not args.store.is_dir():
         raise ValueError(f"expected a store, actual: {args.store}; run `adastack reproduce` first")
     store = Store(args.store)
-    findings = gather(store, chosen, SCALES[args.scale])
-    episodes = watch_all(store, findings.finished)
+    with Console(stderr=True).status("reading the runs") as status:
+        findings = gather(store, chosen, SCALES[args.scale])
+        status.update("playing the best runs")
+        episodes = watch_all(store, findings.finished)
     page = report_page(findings, episodes, "" if args.store == ROOT else str(args.store))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     page.write(args.out)
