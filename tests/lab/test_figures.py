@@ -128,6 +128,14 @@ def test_nothing_is_drawn_of_nothing():
     assert f.heat_maps([f.Grid("", ["2"], ["2"], np.full((1, 1), np.nan))]) == ""
 
 
+@pytest.mark.parametrize("draw", [f.bars, f.lines])
+def test_a_panel_of_nothing_is_left_out(draw):
+    empty = [f.Panel("Nothing", {}), f.Panel("No runs", {"2": {"AS(κ)": np.zeros(0)}})]
+    found = texts(draw([f.Panel("Return", GROUPS), *empty]))
+    assert "Return" in found
+    assert not {"Nothing", "No runs"} & set(found)
+
+
 def test_bins_are_means_of_what_is_known():
     step = np.arange(1, 801)
     values = np.vstack([np.arange(800.0), np.where(np.arange(800) % 2, np.nan, 3.0)])

@@ -128,7 +128,8 @@ class Grid:
 
 def bars(panels: Sequence[Panel]) -> str:
     """Bars with means, one standard deviation, and every seed as a dot; "" if there are none."""
-    if not _anything(panels):
+    panels = [panel for panel in panels if _anything(panel)]
+    if not panels:
         return ""
     with _style():
         labels = _order(label for p in panels for group in p.groups.values() for label in group)
@@ -142,7 +143,8 @@ def bars(panels: Sequence[Panel]) -> str:
 
 def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) -> str:
     """Means over an axis of numbers, with one standard deviation and the 95% interval."""
-    if not _anything(panels):
+    panels = [panel for panel in panels if _anything(panel)]
+    if not panels:
         return ""
     with _style():
         canvas, axes = _canvas(len(panels), columns, 2.1)
@@ -204,9 +206,8 @@ def binned(step: Floats, values: Floats) -> tuple[Floats, Floats]:
     return ends, means
 
 
-def _anything(panels: Sequence[Panel]) -> bool:
-    groups = (group for panel in panels for group in panel.groups.values())
-    return any(len(values) for group in groups for values in group.values())
+def _anything(panel: Panel) -> bool:
+    return any(len(values) for group in panel.groups.values() for values in group.values())
 
 
 def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
