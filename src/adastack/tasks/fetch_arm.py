@@ -47,6 +47,8 @@ class ArmModel:
 @cache
 def arm_model() -> ArmModel:
     """Builds the model once for all arms of the process."""
+    # What the package would print while it is imported is about other environments.
+    require("farama_notifications", "robot").notifications.pop("gymnasium_robotics", None)
     package = require("gymnasium_robotics.envs.fetch.reach", "robot")
     mujoco = require("mujoco", "robot")
     env = package.MujocoFetchReachEnv(reward_type="dense")
@@ -83,6 +85,13 @@ class Arm:
         self._target_rotation: Floats = self.data.mocap_quat[0]
         self._qpos: Floats = self.data.qpos
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What a copy begins with: the views above would not look into its own memory."""
+        model, kind = self.shared.model, self._mujoco.mjtState.mjSTATE_INTEGRATION
+        state = np.empty(self._mujoco.mj_stateSize(model, kind))
+        self._mujoco.mj_getState(model, self.data, state, kind)
+        return _arm_at, (state,)
+
     @property
     def fingers(self) -> Floats:
         """(2,): how far the fingers are open, right and left."""
@@ -110,3 +119,12 @@ class Arm:
         # next step computes everything else anew.
         self._qpos[self.shared.fingers] = 0.0
         self._mujoco.mj_kinematics(model, self.data)
+
+
+def _arm_at(state: Floats) -> Arm:
+    """An arm in a state that was saved."""
+    arm, mujoco = Arm(), require("mujoco", "robot")
+    model = arm.shared.model
+    mujoco.mj_setState(model, arm.data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+    mujoco.mj_kinematics(model, arm.data)
+    return arm

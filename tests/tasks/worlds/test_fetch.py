@@ -1,3 +1,5 @@
+import copy
+import pickle
 import threading
 
 import gymnasium as gym
@@ -182,6 +184,19 @@ def test_pictures_show_the_arm_the_goal_and_the_memory():
     envs.reset(seed=0)
     assert (envs.render()[0] == first).mean() > 0.99
     envs.close()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_goes_on_by_itself_as_the_original_does(copied):
+    env = FetchReachEnv(goal_period=10)
+    env.reset(seed=3)
+    for action in actions_for(17):
+        env.step(action)
+    again = copied(env)
+    for action in actions_for(30, 1):
+        ours, theirs = again.step(action), env.step(action)
+        assert (ours[0] == theirs[0]).all()
+        assert ours[1:] == theirs[1:]
 
 
 @pytest.mark.parametrize("make", [FetchReachEnv, FetchReachVectorEnv])
