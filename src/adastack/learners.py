@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+import gymnasium
+
+from adastack.tasks.worlds import WORLDS
+
 TABULAR, DEEP = "adastack.tabular.learner", "adastack.deep.learner"
 LEARNERS = {
     "q": TABULAR,
@@ -19,6 +23,25 @@ LEARNERS = {
     "grpo": DEEP,
 }
 """Each algorithm and the module that learns with it."""
+
+
+def default_algo(task: str) -> str:
+    """The algorithm of a task for which none was asked.
+
+    Example:
+        >>> default_algo("passive-tmaze:length=16"), default_algo("cube:depth=2")
+        ('sarsa', 'ppo')
+    """
+    return "ppo" if task.partition(":")[0] in WORLDS or task in gymnasium.registry else "sarsa"
+
+
+def check_learns(algo: str, task: str) -> None:
+    """Raises if an algorithm learns a table and a task has none."""
+    if LEARNERS.get(algo) == TABULAR and default_algo(task) != "sarsa":
+        raise ValueError(
+            f"expected a finite task for algo {algo}, which learns a table, actual: {task}: "
+            "use --algo ppo"
+        )
 
 
 def learner_of(algo: str) -> ModuleType:

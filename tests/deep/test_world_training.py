@@ -117,6 +117,8 @@ def test_a_stopped_run_on_a_world_ends_as_if_it_had_not(tmp_path, capsys, monkey
         ("cube", ("--net", "cnn"), "net 'cnn' expects an image"),
         ("fetch-reach", ("--set", "action_form=flat"), "'flat' expects Discrete"),
         ("cube", ("--preset", "robots"), "preset must be one of"),
+        ("cube", ("--algo", "sarsa"), "learns a table, actual: cube: use --algo ppo"),
+        ("cubee", (), "did you mean cube?"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(spec, words, message, tmp_path, capsys):
@@ -125,6 +127,15 @@ def test_bad_input_is_one_line_and_leaves_nothing(spec, words, message, tmp_path
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_worlds_are_learned_by_a_network_unless_told_otherwise(tmp_path, capsys):
+    settings = [word for setting in TINY for word in ("--set", setting)]
+    words = ("cube:depth=1", "--steps", "64", "--out", str(tmp_path / "run"), *settings)
+    assert command("train", *words) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["algo"] == "ppo"
+    assert command("find-k", "CartPole-v1", "--algo", "q") == 2
+    assert "expected a finite task for algo q" in capsys.readouterr().err
 
 
 def test_another_world_is_refused(tmp_path, capsys):

@@ -12,7 +12,7 @@ from rich.table import Table
 from scipy import stats
 
 from adastack.commands import Output
-from adastack.learners import LEARNERS, TABULAR, learner_of
+from adastack.learners import LEARNERS, TABULAR, check_learns, default_algo, learner_of
 from adastack.tasks.registry import make_task
 
 PATIENCE = 2
@@ -42,7 +42,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             f"expected --max-k of at least 1 and --seeds of at least 2, "
             f"actual: {args.max_k} and {args.seeds}"
         )
-    args.algo = args.algo or ("sarsa" if _finite(args.task) else "ppo")
+    args.algo = args.algo or default_algo(args.task)
+    check_learns(args.algo, args.task)
     if args.net is not None and LEARNERS.get(args.algo) == TABULAR:
         raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
     rows: list[dict[str, Any]] = []
@@ -58,14 +59,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "stacks": rows,
         "kappa": None if args.no_proof else _proved(args),
     }
-
-
-def _finite(task: str) -> bool:
-    try:
-        make_task(task)
-    except ValueError:
-        return False
-    return True
 
 
 def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:

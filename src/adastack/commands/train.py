@@ -11,7 +11,7 @@ from rich.table import Table
 
 from adastack.commands import Output
 from adastack.deep.settings import default_preset
-from adastack.learners import LEARNERS, TABULAR, learner_of
+from adastack.learners import LEARNERS, TABULAR, check_learns, default_algo, learner_of
 from adastack.progress import watch
 
 COLUMNS = (
@@ -33,7 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--memory", default="adaptive", help="a memory rule, or random (a control)")
     parser.add_argument("--k", type=_count, default=2, help="slots in the stack (2)")
-    parser.add_argument("--algo", default="sarsa", help=f"of {', '.join(LEARNERS)} (sarsa)")
+    parser.add_argument(
+        "--algo", help=f"of {', '.join(LEARNERS)} (sarsa on finite tasks, else ppo)"
+    )
     parser.add_argument(
         "--preset", help="paper, robust or a world's own (a world's own, otherwise robust)"
     )
@@ -55,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Trains, or goes on training, and returns what the policies are worth."""
+    args.algo = args.algo or default_algo(args.task)
+    check_learns(args.algo, args.task)
     learner = learner_of(args.algo)
     args.preset = args.preset or default_preset(args.task)
     overrides = dict(args.set)

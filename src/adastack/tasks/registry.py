@@ -222,7 +222,7 @@ def _entry(name: str) -> TaskEntry:
         from adastack.tasks.worlds import WORLDS
 
         known = ", ".join(_TASKS)
-        why = ", which is no finite table" if name in WORLDS else hint(name, _TASKS)
+        why = ", which is no finite table" if name in WORLDS else hint(name, [*_TASKS, *WORLDS])
         raise ValueError(f"expected a task of {known}, actual: {name!r}{why}")
     return _TASKS[name]
 
