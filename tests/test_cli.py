@@ -62,3 +62,12 @@ def test_a_reader_that_leaves_early_is_no_error():
     command = f"set -o pipefail; {sys.executable} -m adastack.cli tasks | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr
+
+
+def test_compilers_are_told_to_be_quiet_before_jax_is_imported():
+    code = (
+        "import os, sys; os.environ.pop('TF_CPP_MIN_LOG_LEVEL', None); import adastack.cli; "
+        "print('jax' in sys.modules, os.environ['TF_CPP_MIN_LOG_LEVEL'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False 3"

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
+import adastack.deep  # noqa: F401  # quiets XLA, before a verb imports jax by way of a task
 from adastack import __version__
 
 VERBS = {
@@ -36,12 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one verb and returns its exit code: 0 done, 1 a run failed, 2 bad input."""
     words = list(sys.argv[1:] if argv is None else argv)
     verb = words[0] if words and words[0] in VERBS else None
-    parser, module = _parser(verb)
-    args = parser.parse_args(words)
-    if module is None:
-        parser.print_help()
-        return BAD_INPUT if words else DONE
     try:
+        parser, module = _parser(verb)
+        args = parser.parse_args(words)
+        if module is None:
+            parser.print_help()
+            return BAD_INPUT if words else DONE
         result = module.run(args)
         if args.json:
             print(json.dumps(result, default=lambda value: value.tolist()))
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
-        if args.traceback:
+        if "--traceback" in words:
             traceback.print_exc()
         print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
         return FAILED if isinstance(error, RuntimeError | MemoryError) else BAD_INPUT
