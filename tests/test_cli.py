@@ -44,6 +44,15 @@ def test_an_error_is_one_line_and_exit_code_2(capsys):
     assert "expected chapters of" in captured.err
 
 
+def test_a_verb_that_cannot_be_imported_is_one_line(capsys, monkeypatch):
+    def fail(name):
+        raise RuntimeError("cannot cache function 'x':\n no locator")
+
+    monkeypatch.setattr("importlib.import_module", fail)
+    assert main(["tasks"]) == 1
+    assert capsys.readouterr().err == "adastack tasks: cannot cache function 'x': no locator\n"
+
+
 def test_a_traceback_is_shown_on_demand(capsys):
     assert main(["theory", "kappa", "no-such-task", "--traceback"]) == 2
     error = capsys.readouterr().err
