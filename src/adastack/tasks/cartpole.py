@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adastack.tasks.canvas import Image
 from adastack.tasks.cartpole_drawing import draw
-from adastack.tasks.checks import checked_action, checked_render_mode
+from adastack.tasks.checks import checked_action, checked_render_mode, checked_whole
 
 SHOWN = {"position": (0, 2), "velocity": (1, 3)}
 """The entries of the state (cart's position and speed, pole's angle and speed) that are seen."""
@@ -54,10 +54,10 @@ class MaskedCartPoleEnv(CartPoleEnv):
         time_limit: int = TIME_LIMIT,
         render_mode: str | None = None,
     ) -> None:
-        check_options(shows, time_limit)
+        check_shows(shows)
         super().__init__(render_mode=checked_render_mode(render_mode, RENDER_MODES))
         self.shows = shows
-        self.time_limit = time_limit
+        self.time_limit = checked_whole("time_limit", time_limit, 1)
         self.observation_space = view_space(shows)
         self._seen = list(SHOWN[shows])
         self._clock = 0
@@ -119,9 +119,7 @@ def view_space(shows: str) -> Box:
     return Box(-bound, bound, dtype=np.float32)
 
 
-def check_options(shows: str, time_limit: int) -> None:
-    """Raises if something else is to be shown, or the time is no whole number."""
+def check_shows(shows: str) -> None:
+    """Raises if something else is to be shown."""
     if shows not in SHOWN:
         raise ValueError(f"expected shows of {tuple(SHOWN)}, actual: {shows!r}")
-    if isinstance(time_limit, bool) or not isinstance(time_limit, int) or time_limit < 1:
-        raise ValueError(f"time_limit must be a whole number of at least 1, actual: {time_limit!r}")

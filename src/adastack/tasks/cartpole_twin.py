@@ -18,10 +18,11 @@ from adastack.tasks.cartpole import (
     SHOWN,
     TIME_LIMIT,
     X_LIMIT,
-    check_options,
+    check_shows,
     view_space,
 )
 from adastack.tasks.cartpole_drawing import draw
+from adastack.tasks.checks import checked_whole
 from adastack.tasks.functional import Step
 
 GRAVITY = 9.8
@@ -60,7 +61,8 @@ class MaskedCartPole:
     """Steps after which an episode is truncated; each pays 1 / time_limit."""
 
     def __post_init__(self) -> None:
-        check_options(self.shows, self.time_limit)
+        check_shows(self.shows)
+        object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
 
     @property
     def observation_space(self) -> Box:

@@ -33,6 +33,15 @@ def checked_autoreset_mode(autoreset_mode: AutoresetMode | str) -> AutoresetMode
         ) from None
 
 
+def checked_whole(name: str, value: Any, low: int, high: float = np.inf) -> int:
+    """The value of an option, if it is a whole number from ``low`` to ``high``."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not low <= value <= high:
+        limits = f"of at least {low}" if high == np.inf else f"in {low}..{high}"
+        raise ValueError(f"{name} must be a whole number {limits}, actual: {value!r}")
+    return int(value)
+
+
 def checked_num_envs(num_envs: int) -> int:
     """The number of environments, if there is at least one."""
     if num_envs < 1:

@@ -17,6 +17,7 @@ from gymnasium.spaces import Discrete, MultiDiscrete
 from jax import Array
 from numpy.typing import NDArray
 
+from adastack.tasks.checks import checked_whole
 from adastack.tasks.cube_depth import MAX_DEPTH, POSITION_TABLES, frames, positions
 from adastack.tasks.cube_moves import ACTIONS, FACES, PLACES, TURNS, face, moves, solved
 from adastack.tasks.functional import Step, index_below
@@ -63,8 +64,9 @@ class Cube:
     def __post_init__(self) -> None:
         if self.view not in VIEWS:
             raise ValueError(f"expected a view of {tuple(VIEWS)}, actual: {self.view!r}")
-        _check_whole("depth", self.depth, 1, MAX_DEPTH)
-        _check_whole("time_limit", self.time_limit, 1, None)
+        depth = checked_whole("depth", self.depth, 1, MAX_DEPTH)
+        object.__setattr__(self, "depth", depth)
+        object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
 
     @property
     def observation_space(self) -> MultiDiscrete:
@@ -166,10 +168,3 @@ def _shortest_way(weights: Array, position: Array, depth: Array) -> Array:
     upright, no_turns = jnp.zeros((), jnp.int32), jnp.zeros(max_depth, jnp.int32)
     way: Array = jax.lax.fori_loop(0, depth, turn, (position, upright, no_turns))[2]
     return way
-
-
-def _check_whole(name: str, value: object, low: int, high: int | None) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):  # type: ignore[operator]
-        limits = f"at least {low}" if high is None else f"in {low}..{high}"
-        raise ValueError(f"{name} must be a whole number {limits}, actual: {value!r}")

@@ -17,7 +17,7 @@ from gymnasium.spaces import Box
 from numpy.typing import ArrayLike, NDArray
 
 from adastack.tasks.canvas import Image
-from adastack.tasks.checks import checked_render_mode
+from adastack.tasks.checks import checked_render_mode, checked_whole
 from adastack.tasks.fetch_arm import REACH, Arm, Floats
 
 RENDER_MODES = ("rgb_array",)
@@ -44,9 +44,7 @@ class FetchReach:
 
     def __post_init__(self) -> None:
         for name in ("goal_period", "visible_steps"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, actual: {value!r}")
+            object.__setattr__(self, name, checked_whole(name, getattr(self, name), 1))
 
 
 class Reached(NamedTuple):

@@ -83,7 +83,7 @@ class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self.attempt_limit = goal_period
+        self.attempt_limit = task.goal_period
         """Steps after which every attempt is over."""
         self.attempts = [Attempt(task) for _ in range(num_envs)]
         """The arms and their goals."""

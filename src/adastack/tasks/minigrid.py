@@ -14,7 +14,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from adastack.tasks.canvas import INK, MARGIN, Image, blank, stroke, with_memory
-from adastack.tasks.checks import checked_action, checked_render_mode
+from adastack.tasks.checks import checked_action, checked_render_mode, checked_whole
 from adastack.tasks.extras import require
 from adastack.tasks.minigrid_tables import BALL, KEY, N_ACTIONS, VIEW
 
@@ -158,10 +158,11 @@ def view_space(view: str) -> gymnasium.spaces.Box:
     return gymnasium.spaces.Box(0, 255, (VIEW * TILE, VIEW * TILE, 3), np.uint8)
 
 
-def check_size(size: int) -> None:
-    """Raises if no world has this size."""
-    if isinstance(size, bool) or not isinstance(size, int) or size < SMALLEST or size % 2 == 0:
+def checked_size(size: Any) -> int:
+    """The size, if there is a world of it."""
+    if checked_whole("size", size, SMALLEST) % 2 == 0:
         raise ValueError(f"size must be an odd number of at least {SMALLEST}, actual: {size!r}")
+    return int(size)
 
 
 def check_view(view: str) -> None:
@@ -207,8 +208,7 @@ def _package_env(size: int, random_length: bool, env_id: str | None) -> Any:
     package = require("minigrid", "minigrid")
     memory = require("minigrid.envs", "minigrid").MemoryEnv
     if env_id is None:
-        check_size(size)
-        return memory(size=size, random_length=random_length)
+        return memory(size=checked_size(size), random_length=random_length)
     if "MiniGrid-MemoryS7-v0" not in gymnasium.registry:
         package.register_minigrid_envs()
     env = gymnasium.make(env_id).unwrapped

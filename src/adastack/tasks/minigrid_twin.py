@@ -18,8 +18,8 @@ from adastack.tasks.functional import Step, index_below
 from adastack.tasks.minigrid import (
     TILE,
     MiniGridMemoryEnv,
-    check_size,
     check_view,
+    checked_size,
     draw,
     paint,
     view_space,
@@ -57,7 +57,7 @@ class MiniGridMemory:
     """What is seen: ``symbolic`` (7, 7, 3) codes or ``rgb`` (56, 56, 3) pixels."""
 
     def __post_init__(self) -> None:
-        check_size(self.size)
+        object.__setattr__(self, "size", checked_size(self.size))
         check_view(self.view)
 
     @property

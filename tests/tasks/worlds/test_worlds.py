@@ -8,8 +8,12 @@ import pytest
 from gymnasium.envs.registration import load_env_creator
 
 from adastack.tasks import TASKS, WORLDS, make_task, make_world
+from adastack.tasks.cartpole_twin import MaskedCartPole
+from adastack.tasks.cube import Cube
+from adastack.tasks.fetch import FetchReach
 from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
+from adastack.tasks.minigrid_twin import MiniGridMemory
 from adastack.wrappers import AdaptiveStack, FrameStack, PushSkipStack, vector
 
 WORLD_LIST = [pytest.param(world, id=name) for name, world in WORLDS.items()]
@@ -101,6 +105,15 @@ def test_worlds_are_made_from_the_command_line():
 def test_bad_names_are_refused(spec, expected):
     with pytest.raises(ValueError, match=expected):
         make_world(spec)
+
+
+@pytest.mark.parametrize("whole", [np.int64, np.int8])
+def test_options_may_be_numbers_of_numpy(whole):
+    cube = Cube(depth=whole(12), time_limit=whole(100))
+    assert (cube, hash(cube)) == (Cube(depth=12), hash(Cube(depth=12)))
+    assert MiniGridMemory(size=whole(13)).time_limit == 845
+    assert MaskedCartPole(time_limit=whole(60)) == MaskedCartPole(time_limit=60)
+    assert FetchReach(goal_period=whole(9)) == FetchReach(goal_period=9)
 
 
 def test_a_world_is_no_finite_task():
