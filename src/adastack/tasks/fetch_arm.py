@@ -47,10 +47,10 @@ class ArmModel:
 @cache
 def arm_model() -> ArmModel:
     """Builds the model once for all arms of the process."""
+    mujoco = require("mujoco", "robot")
     # What the package would print while it is imported is about other environments.
     require("farama_notifications", "robot").notifications.pop("gymnasium_robotics", None)
     package = require("gymnasium_robotics.envs.fetch.reach", "robot")
-    mujoco = require("mujoco", "robot")
     env = package.MujocoFetchReachEnv(reward_type="dense")
     model = env.model
     first, second = int(model.eq_obj1id[0]), int(model.eq_obj2id[0])
