@@ -45,7 +45,7 @@ def analysis(tables: Sequence[Table] = (), figures: Sequence[Figure] = ()) -> An
 
 def metrics_of(study: Study) -> Mapping[str, str]:
     """The paper's four metrics, over the training, and what the policy is worth in the end."""
-    return CONTINUAL if study.continual else EPISODIC
+    return study.metrics or (CONTINUAL if study.continual else EPISODIC)
 
 
 def gain_of(study: Study) -> str:

@@ -63,6 +63,8 @@ class Study:
     smoke_steps: int = SMOKE_STEPS
     episodes: int = 100
     """How many attempts a test has, where they must be sampled."""
+    metrics: Mapping[str, str] | None = field(default=None, hash=False)
+    """What tables and bars show, each with its title; None for the paper's four."""
     greedy: bool = True
     """Whether tests take the likeliest action or draw as in training."""
 

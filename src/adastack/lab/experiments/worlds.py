@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from adastack.lab import figures
 from adastack.lab.claims import Arm, above, all_of
-from adastack.lab.experiment import Analysis, Claim, Figure
+from adastack.lab.experiment import Analysis, Claim, Figure, Table
 from adastack.lab.experiments.shown import (
     analysis,
     bar_figure,
     comparison_table,
     curve_figure,
     seed_table,
+    tested_values,
 )
 from adastack.lab.experiments.study import Memory, Point, Study
 from adastack.lab.figures import Panel
@@ -25,8 +24,9 @@ from adastack.tasks.registry import split_spec
 
 SUCCESS = {
     "auc_success": "Success over the training",
-    "success": "Success after training",
+    "success": "Success after training, greedy",
     "auc_return": "Return over the training",
+    "auc_memory_regret": "Memory regret",
 }
 
 
@@ -56,7 +56,8 @@ def world_study(
     brief = tuple(replace(memory, tests=()) for memory in memories[:2])
     few = (Point(point.name, task, brief, tests[:smoke_tests]),) if smoke else ()
     # Where a network is all the work, seeds gain nothing by running side by side.
-    return Study("", (point,), smoke=few, preset=world, batch=1, **rest)  # type: ignore[arg-type]
+    fields = {"preset": world, "batch": 1, "metrics": SUCCESS, **rest}
+    return Study("", (point,), smoke=few, **fields)  # type: ignore[arg-type]
 
 
 def show_world(
@@ -65,7 +66,6 @@ def show_world(
     what: str,
     *,
     metric: str = "success",
-    bars: Mapping[str, str] = SUCCESS,
     tests: Mapping[str, Sequence[str]] | None = None,
     prefix: str = "",
 ) -> Analysis:
@@ -76,7 +76,6 @@ def show_world(
         study: The world and its memories.
         what: The world in words; begins every caption.
         metric: What the curves show.
-        bars: What the bars show, each with its title.
         tests: Each panel's title with its tests, which differ in one option.
         prefix: Begins the name of every figure and table.
     """
@@ -85,7 +84,7 @@ def show_world(
     columns = max(2, min(3, len(panels)))
     drawn = [
         curve_figure(results, study, f"{prefix}curves", f"{what}: {metric} in training.", metric),
-        bar_figure(results, study, f"{prefix}bars", f"{what}.", bars),
+        bar_figure(results, study, f"{prefix}bars", f"{what}."),
     ]
     if panels:
         caption = f"{what}: success in tests, {how}."
@@ -93,7 +92,8 @@ def show_world(
     return analysis(
         [
             seed_table(results, study, f"{prefix}seeds", f"{what}."),
-            comparison_table(results, study, f"{prefix}comparison"),
+            comparison_table(results, study, f"{prefix}comparison", what),
+            _table_of_tests(results, study, f"{prefix}tests", f"{what}: tests, {how}."),
         ],
         drawn,
     )
@@ -124,6 +124,19 @@ def succeeds_more(study: Study, name: str, place: str, where: str) -> tuple[Clai
     )
 
 
+def _table_of_tests(results: Results, study: Study, name: str, caption: str) -> Table:
+    """A row for each test and memory, with every seed."""
+    (point,) = study.points
+    rows: list[list[str | float | int | None]] = []
+    for memory in point.memories:
+        for test in (*point.tests, *(each.task for each in memory.tests)):
+            found = tested_values(results, study, point, memory, test, "success")
+            if len(found):
+                seeds = ", ".join(f"{value:.3g}" for value in found)
+                rows.append([test, memory.label, memory.size, f"{found.mean():.3g}", seeds])
+    return Table(name, ["tested on", "memory", "k", "success", "each seed"], rows, caption)
+
+
 def _panel(results: Results, study: Study, title: str, tests: Sequence[str]) -> Panel:
     """Success over tests, by the option in which they differ."""
     (point,) = study.points
@@ -131,12 +144,10 @@ def _panel(results: Results, study: Study, title: str, tests: Sequence[str]) -> 
     option = next(n for n in words[tests[0]] if len({each[n] for each in words.values()}) > 1)
     groups: dict[str, Mapping[str, Floats]] = {}
     for test in tests:
-        group = {m.label: _successes(results, study, point, m, test) for m in point.memories}
+        group = {
+            memory.label: tested_values(results, study, point, memory, test, "success")
+            for memory in point.memories
+        }
         if any(len(values) for values in group.values()):
             groups[words[test][option]] = group
     return Panel(title, groups, option.replace("_", " "), "success")
-
-
-def _successes(results: Results, study: Study, point: Point, memory: Memory, test: str) -> Floats:
-    rows = results.evaluations(**study.where(point, memory), tested=test)
-    return np.array([row["success"] for row in rows if row.get("success") is not None], np.float64)

@@ -9,13 +9,12 @@ from adastack.lab.experiments.worlds import show_world
 from adastack.lab.results import Results
 
 NAME = STUDY.points[0].name
-BARS = {"auc_return": "Return over the training", "return": "Return after training"}
 
 
 def analyse(results: Results) -> Analysis:
     """Curves and bars."""
     what = "CartPole with only its speeds in view, PPO with an MLP; a perfect return is 1"
-    return show_world(results, STUDY, what, metric="return", bars=BARS)
+    return show_world(results, STUDY, what, metric="return")
 
 
 CLAIMS = (

@@ -10,6 +10,7 @@ from adastack.lab.job import Job
 STUDY = world_study(
     "velocity-only-cartpole",
     (Memory("AS(κ)", "adaptive", 2), Memory("FS(k*)", "frame", 2)),
+    metrics={"auc_return": "Return over the training", "return": "Return after training, greedy"},
 )
 
 

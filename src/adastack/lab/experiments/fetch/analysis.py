@@ -8,11 +8,6 @@ from adastack.lab.experiments.fetch.sweep import MILLION, PERIODS, STUDIES, VISI
 from adastack.lab.experiments.worlds import show_world
 from adastack.lab.results import Results
 
-BARS = {
-    "auc_success": "Success over the training",
-    "success": "Success after training",
-    "auc_reward": "Reward per 1000 steps, training",
-}
 TESTS = {"The goal stays longer": PERIODS, "The goal is seen for longer": VISIBLE}
 MLP = STUDIES["MLP"]
 
@@ -23,7 +18,7 @@ def analyse(results: Results) -> Analysis:
     for name, study in STUDIES.items():
         what = f"FetchReach, a new goal every 50 steps that is shown twice, PPO with {name}"
         prefix = f"{name.lower()}-"
-        shown.append(show_world(results, study, what, bars=BARS, tests=TESTS, prefix=prefix))
+        shown.append(show_world(results, study, what, tests=TESTS, prefix=prefix))
     return Analysis(
         [table for each in shown for table in each.tables],
         [figure for each in shown for figure in each.figures],
