@@ -146,11 +146,19 @@ def test_another_world_is_refused(tmp_path, capsys):
     assert error.count("expected a task that shows MultiDiscrete") == 2
 
 
-def test_an_attempt_is_played_to_its_end_where_that_is_known(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("spec", "longer"),
+    [
+        ("fetch-reach", "fetch-reach:goal_period=70"),
+        ("cube:depth=8,time_limit=10", "cube:depth=8,time_limit=70"),
+    ],
+)
+def test_an_attempt_is_played_to_its_end_where_that_is_known(
+    spec, longer, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setattr("adastack.deep.play.MOST_STEPS", 20)
-    assert train("fetch-reach", tmp_path / "run", "--steps", "64") == 0
-    longer = ("--task", "fetch-reach:goal_period=70", "--episodes", "4")
-    assert command("evaluate", str(tmp_path / "run"), *longer) == 0
+    assert train(spec, tmp_path / "run", "--steps", "64") == 0
+    assert command("evaluate", str(tmp_path / "run"), "--task", longer, "--episodes", "4") == 0
     (row,) = json.loads(capsys.readouterr().out.splitlines()[-1])["seeds"]
     assert (row["attempts"], row["cut"], row["steps"]) == (4, 0, 4 * 70)
 

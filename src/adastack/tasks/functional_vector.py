@@ -95,6 +95,8 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
         self.single_action_space = task.action_space
         self.observation_space = batch_space(task.observation_space, num_envs)
         self.action_space = batch_space(task.action_space, num_envs)
+        self.attempt_limit = task.time_limit or 0
+        """Steps after which every attempt is over; 0 if nothing is known."""
         self._n_actions = int(task.action_space.n)
         self._now: Reset | None = None
         """Where the agents stand; None before the first reset."""
