@@ -100,6 +100,13 @@ def test_every_space_is_trained(observation_space, action_space):
     assert session.results(4, True, 0)[0][0]["return"] == 7.0
 
 
+def test_an_attempt_without_end_counts_as_far_as_it_was_played(monkeypatch):
+    monkeypatch.setattr("adastack.deep.play.MOST_STEPS", 5)
+    name = registered("Long-v0", BOX, spaces.Discrete(2))
+    (row,), steps = GymSession(name, "adaptive", 2, TINY, [0], 60).results(3, True, 0)
+    assert (row["attempts"], row["cut"], row["return"], steps) == (3, 3, 5.0, 15)
+
+
 def test_time_limits_are_bootstrapped():
     name = registered("Ones-v0", spaces.Discrete(1), spaces.Discrete(1))
     settings = PPOSettings(

@@ -79,9 +79,9 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> dict[str, An
         returns[bits[0]] = 0
         quota[bits[0]] -= 1
         steps += 1
-    cut = (quota > 0) if worker.there is not None else np.zeros(n, bool)
-    if worker.there is not None:
-        sums[[0, 1, 6]] += cut.sum(), (cut & worker.there).sum(), returns[cut].sum()
+    cut = quota > 0
+    there = np.zeros(n, bool) if worker.there is None else worker.there
+    sums[[0, 1, 6]] += cut.sum(), (cut & there).sum(), returns[cut].sum()
     return _summary(sums, known=worker.cues is not None, cut=int(cut.sum()))
 
 
