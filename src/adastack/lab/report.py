@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence, Sized
 from html import escape
 from typing import Any
@@ -40,7 +41,8 @@ def report_page(findings: Findings, episodes: Sequence[Watched] = (), store: str
 
 def command_of(name: str, scale: str, store: str = "") -> str:
     """What makes an experiment's runs."""
-    return f"adastack reproduce {name} --scale {scale}" + (f" --store {store}" if store else "")
+    place = f" --store {shlex.quote(store)}" if store else ""
+    return f"adastack reproduce {name} --scale {scale}{place}"
 
 
 def cell(value: str | float | int | None) -> str:

@@ -91,7 +91,8 @@ class Results:
 
     @cached_property
     def _finished(self) -> list[Job]:
-        return [job for job in self.jobs if self.store.status(job) == "finished"]
+        # Whether or not somebody holds it: a training is finished while more tests are added to it.
+        return [job for job in self.jobs if self.store.is_finished(job)]
 
     @property
     def _trained(self) -> list[Job]:

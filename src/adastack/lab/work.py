@@ -115,13 +115,17 @@ def _write(folder: Path, job: Job, document: Document) -> Document:
 
 
 def empty(folder: Path) -> None:
-    """Removes what a job computed; ``done.json`` first, so that it never counts as finished."""
-    (folder / DONE).unlink(missing_ok=True)
+    """Removes what a job computed.
+
+    ``done.json`` goes last: killed on the way, the folder is still known to be damaged, and what
+    is left of it is not taken for a run to go on with.
+    """
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
-        elif path.name not in (JOB, PROGRESS):
+        elif path.name not in (DONE, JOB, PROGRESS):
             path.unlink()
+    (folder / DONE).unlink(missing_ok=True)
 
 
 @register_kind("train")

@@ -75,7 +75,7 @@ def show_world(
         results: What there is.
         study: The world and its memories.
         what: The world in words; begins every caption.
-        metric: What the curves show.
+        metric: What the curves and the table of tests show.
         tests: Each panel's title with its tests, which differ in one option.
         prefix: Begins the name of every figure and table.
     """
@@ -93,7 +93,7 @@ def show_world(
         [
             seed_table(results, study, f"{prefix}seeds", f"{what}."),
             comparison_table(results, study, f"{prefix}comparison", what),
-            _table_of_tests(results, study, f"{prefix}tests", f"{what}: tests, {how}."),
+            _table_of_tests(results, study, f"{prefix}tests", f"{what}: tests, {how}.", metric),
         ],
         drawn,
     )
@@ -124,17 +124,17 @@ def succeeds_more(study: Study, name: str, place: str, where: str) -> tuple[Clai
     )
 
 
-def _table_of_tests(results: Results, study: Study, name: str, caption: str) -> Table:
+def _table_of_tests(results: Results, study: Study, name: str, caption: str, metric: str) -> Table:
     """A row for each test and memory, with every seed."""
     (point,) = study.points
     rows: list[list[str | float | int | None]] = []
     for memory in point.memories:
         for test in (*point.tests, *(each.task for each in memory.tests)):
-            found = tested_values(results, study, point, memory, test, "success")
+            found = tested_values(results, study, point, memory, test, metric)
             if len(found):
                 seeds = ", ".join(f"{value:.3g}" for value in found)
                 rows.append([test, memory.label, memory.size, f"{found.mean():.3g}", seeds])
-    return Table(name, ["tested on", "memory", "k", "success", "each seed"], rows, caption)
+    return Table(name, ["tested on", "memory", "k", metric, "each seed"], rows, caption)
 
 
 def _panel(results: Results, study: Study, title: str, tests: Sequence[str]) -> Panel:

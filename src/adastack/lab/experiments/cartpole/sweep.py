@@ -7,9 +7,12 @@ from adastack.lab.experiments.study import Memory
 from adastack.lab.experiments.worlds import world_study
 from adastack.lab.job import Job
 
+TASK = "velocity-only-cartpole"
 STUDY = world_study(
-    "velocity-only-cartpole",
+    TASK,
     (Memory("AS(κ)", "adaptive", 2), Memory("FS(k*)", "frame", 2)),
+    (TASK,),
+    greedy=False,
     metrics={"auc_return": "Return over the training", "return": "Return after training, greedy"},
 )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from adastack.lab.claims import Check, above, all_of, below, between
-from adastack.lab.experiment import Analysis, Claim
+from adastack.lab.experiment import Analysis, Claim, Verdict
 from adastack.lab.experiments.generalisation.sweep import PARTS
 from adastack.lab.experiments.grids import grid_figure
 from adastack.lab.experiments.shown import analysis
@@ -35,12 +35,24 @@ def _beyond(study: Study, shortest: int) -> Iterable[tuple[str, str]]:
                 yield point.name, test
 
 
-def _better(key: str, shortest: int) -> list[Check]:
+def _better(key: str, shortest: int, other: str = "FS(k*)") -> list[Check]:
     study = PARTS[key].study
     return [
-        above("optimality", study.arm(name, "AS(κ)", test), study.arm(name, "FS(k*)", test))
+        above("optimality", study.arm(name, "AS(κ)", test), study.arm(name, other, test))
         for name, test in _beyond(study, shortest)
     ]
+
+
+def _good(key: str, label: str) -> Callable[[Results], Verdict]:
+    """Whether a memory does well at every length beyond the trained one."""
+    study = PARTS[key].study
+    return all_of(
+        [
+            between("optimality", study.arm(name, label, test), low=0.9)
+            for name, test in _beyond(study, 4)
+        ],
+        "mean optimality of at least 0.9 at every longer length, from 4 on",
+    )
 
 
 def _within() -> list[Check]:
@@ -53,7 +65,7 @@ def _within() -> list[Check]:
     ]
 
 
-MLP, LSTM = PARTS["mlp"].study, PARTS["lstm"].study
+MLP = PARTS["mlp"].study
 LONG = tmaze("passive", 64)
 CLAIMS = (
     Claim(
@@ -62,6 +74,16 @@ CLAIMS = (
         "the one it was trained on.",
         "Figure 20",
         all_of(_better("q-passive", 3), "at every longer length, from 3 on, 95% interval above 0"),
+    ),
+    Claim(
+        "generalisation-q-passive-frame",
+        "With Q-learning in the Passive-TMaze, AS(2) does better than FS(2) at lengths beyond the "
+        "one it was trained on.",
+        "Figure 20",
+        all_of(
+            _better("q-passive", 3, "FS(κ)"),
+            "at every longer length, from 3 on, 95% interval above 0",
+        ),
     ),
     Claim(
         "generalisation-q-active",
@@ -89,6 +111,13 @@ CLAIMS = (
         ),
     ),
     Claim(
+        "generalisation-ppo-active",
+        "With PPO on Active-TMazes of fixed length, AS(2) does better than FS(k*) at longer ones, "
+        "but from length 2.",
+        "Figure 23",
+        all_of(_better("ppo-active", 3), "at every longer length, from 3 on, 95% interval above 0"),
+    ),
+    Claim(
         "generalisation-within",
         "Random corridors in training let even FS(k*) do well at all shorter lengths.",
         "Figure 24",
@@ -104,12 +133,21 @@ CLAIMS = (
         "generalisation-lstm",
         "With an LSTM, FS(k*), too, does well beyond the trained lengths.",
         "Figure 25; Section 5",
+        _good("lstm", "FS(k*)"),
+    ),
+    Claim(
+        "generalisation-lstm-adaptive",
+        "With an LSTM, AS(2) does well beyond the trained lengths.",
+        "Figure 25; Section 5",
+        _good("lstm", "AS(κ)"),
+    ),
+    Claim(
+        "generalisation-transformer",
+        "With a Transformer, AS(2) does better than FS(k*) beyond the trained lengths, as with an "
+        "MLP.",
+        "Figure 26",
         all_of(
-            [
-                between("optimality", LSTM.arm(name, "FS(k*)", test), low=0.9)
-                for name, test in _beyond(LSTM, 4)
-            ],
-            "mean optimality of at least 0.9 at every longer length, from 4 on",
+            _better("transformer", 4), "at every longer length, from 4 on, 95% interval above 0"
         ),
     ),
     Claim(

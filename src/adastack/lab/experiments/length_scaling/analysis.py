@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import above, all_of, below, near, rising
+from adastack.lab.claims import above, all_of, below, between, near, rising
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.length_scaling.sweep import LENGTHS, STUDY
 from adastack.lab.experiments.mazes import show_study
@@ -62,6 +62,15 @@ CLAIMS = (
         all_of(
             [below("auc_memory_regret", *p) for p in STUDY.pairs("AS(κ)", "FS(κ)", NAMES[1:])],
             "at every maximum length from 4 on, 95% interval",
+        ),
+    ),
+    Claim(
+        "length-any-length",
+        "AS(2) learns to keep the cue however long the maze is.",
+        "Figure 5, caption",
+        all_of(
+            [between("success", STUDY.arm(name, "AS(κ)"), low=0.95) for name in NAMES],
+            "at every maximum length a mean success of at least 0.95 after training",
         ),
     ),
     Claim(

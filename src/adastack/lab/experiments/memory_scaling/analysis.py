@@ -92,6 +92,15 @@ def claims_of(study: Study, name: str, how: str, where: str) -> tuple[Claim, ...
 CLAIMS = (
     *claims_of(STUDY, "memory", "PPO", "Figures 5b and 27"),
     Claim(
+        "memory-regret",
+        "AS(k) has less memory regret than FS(k) of the same size while k is small.",
+        "Section 5, episodic TMaze; Figure 5b, right",
+        all_of(
+            [below("auc_memory_regret", *p) for p in STUDY.pairs("AS(k)", "FS(k)", SHORT)],
+            "for k of 2, 4 and 8, 95% interval",
+        ),
+    ),
+    Claim(
         "memory-easier",
         "The more slots there are, the easier it is to learn what to remember.",
         "Section 5, episodic TMaze; Figure 5b, right",
