@@ -158,8 +158,15 @@ class Run:
         write_arrays(self.path / "metrics.safetensors", metrics)
 
     def load_metrics(self) -> dict[str, NDArray[Any]]:
-        """The curves that `save_metrics` wrote."""
-        return read_arrays(self.path / "metrics.safetensors")
+        """The curves that `save_metrics` wrote.
+
+        Raises:
+            DamagedFileError: If they are not there, or not arrays.
+        """
+        path = self.path / "metrics.safetensors"
+        if not path.is_file():
+            raise DamagedFileError(f"{path} is missing")
+        return read_arrays(path)
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Marks the run finished."""

@@ -103,6 +103,12 @@ def test_what_is_not_there_is_named(store):
     assert len(results.rows()) == 4
 
 
+def test_a_run_that_is_tested_once_more_stays_finished(store):
+    asked = jobs()
+    with store.claim(asked[0]):
+        assert Results(store, asked).missing == []
+
+
 def test_what_is_damaged_is_left_out_and_named(tmp_path):
     store = Store(tmp_path / "lab")
     sound, broken = jobs(evaluate=())

@@ -133,6 +133,33 @@ def test_a_damaged_checkpoint_of_an_unfinished_run_is_begun_anew(store):
     assert compute(store, job)["result"] == whole
 
 
+@pytest.mark.parametrize("lost", ["metrics.safetensors", "settings.json", "checkpoint.json"])
+def test_what_is_left_of_a_removed_run_is_begun_anew(store, lost):
+    job = tabular()
+    whole = compute(store, job)["result"]
+    (store.folder(job) / "done.json").unlink()
+    (store.folder(job) / "run" / lost).unlink()
+    assert compute(store, job)["result"] == whole
+    assert store.status(job) == "finished"
+
+
+def test_damage_is_still_known_when_the_redoing_is_killed(store, monkeypatch):
+    job = tabular()
+    whole = compute(store, job)["result"]
+    result = store.folder(job) / "run" / "result.json"
+    result.write_text(result.read_text().replace('"seed": 1', '"seed": 7'))
+
+    def killed(path):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            compute(store, job)
+    assert store.status(job) == "damaged"
+    assert compute(store, job)["result"] == whole
+
+
 def test_a_claim_keeps_others_away(store):
     job = quick(2)
     with store.claim(job):
