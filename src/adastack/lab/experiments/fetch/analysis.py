@@ -31,7 +31,7 @@ def analyse(results: Results) -> Analysis:
 def _apart(metric: str, nets: Iterable[str], others: Iterable[str], *tests: str) -> list[Check]:
     """Whether AS(4) is above other memories, after training or in tests."""
     return [
-        above(metric, *(STUDIES[net].arm(net, label, test) for label in ("AS(κ)", other)))
+        above(metric, STUDIES[net].arm(net, "AS(κ)", test), STUDIES[net].arm(net, other, test))
         for net in nets
         for other in others
         for test in tests or (None,)
