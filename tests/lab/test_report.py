@@ -236,6 +236,8 @@ def test_the_command(store, tmp_path, capsys, monkeypatch):
     err = capsys.readouterr().err
     assert "expected experiments of maze, empty, or all, actual: 'nowhere'" in err
     assert err.count("\n") == 2
+    assert main([*words[:-1], str(tmp_path), "maze"]) == 2
+    assert f"--out expects a file, actual: the folder {tmp_path}\n" in capsys.readouterr().err
     # The folder tells of all experiments, so it is never written for some.
     before = read(tmp_path / "results")
     assert main([*words, "maze", "--results", str(tmp_path / "results")]) == 2

@@ -7,7 +7,9 @@ A verb's module has ``add_arguments(parser)``, ``run(args)`` that returns what
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from pathlib import Path
 
 from rich.console import Console
 
@@ -23,6 +25,19 @@ class Output(Console):
     def on_broken_pipe(self) -> None:
         """Leaves it to the command line, which knows that this is no failure."""
         raise BrokenPipeError
+
+
+def check_out(path: Path) -> None:
+    """Makes the folder of ``--out``; before the work, so that none is lost.
+
+    Raises:
+        ValueError: If the file cannot be written.
+    """
+    if path.is_dir():
+        raise ValueError(f"--out expects a file, actual: the folder {path}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"--out expects a folder that can be written, actual: {path.parent}")
 
 
 def whole_number(text: str) -> int:

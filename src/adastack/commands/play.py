@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from adastack.commands import Output, whole_number
+from adastack.commands import Output, check_out, whole_number
 from adastack.tasks import make_task
 from adastack.tasks.worlds import WORLDS
 from adastack.viewer.game import game_page
@@ -26,8 +26,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if name in WORLDS:
         raise ValueError(f"expected a finite task to play, actual: {name}, which has no tables")
     task = make_task(args.task)
+    check_out(args.out)
     page = game_page(task, args.memory, args.k)
-    args.out.parent.mkdir(parents=True, exist_ok=True)
     page.write(args.out)
     return {"file": str(args.out), "task": task.name, "memory": args.memory, "k": args.k}
 

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from adastack.commands import Output
+from adastack.commands import Output, check_out
 from adastack.lab.episodes import watch_all
 from adastack.lab.experiment import SCALES
 from adastack.lab.experiments import choose_experiments
@@ -50,13 +50,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         raise ValueError("--results holds all experiments: leave out their names")
     if not args.store.is_dir():
         raise ValueError(f"expected a store, actual: {args.store}; run `adastack reproduce` first")
+    check_out(args.out)
     store = Store(args.store)
     with Console(stderr=True).status("reading the runs") as status:
         findings = gather(store, chosen, SCALES[args.scale])
         status.update("playing the best runs")
         episodes = watch_all(store, findings.finished)
     page = report_page(findings, episodes, "" if args.store == ROOT else str(args.store))
-    args.out.parent.mkdir(parents=True, exist_ok=True)
     page.write(args.out)
     if args.results:
         args.results.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from adastack.commands import Output, whole_number
+from adastack.commands import Output, check_out, whole_number
 from adastack.runs import Run
 from adastack.viewer import Page
 from adastack.viewer.show import Show, show_of
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     kind = args.format or _ending(args.out) or "html"
     out = args.out or Path(f"watch.{kind}")
     show = show_of(Run.open(folder_of(args.run)), args.seed, args.task)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    check_out(out)
     steps = _write(show, kind, out, args.episode, args.steps)
     return {"file": str(out), "format": kind, "shows": show.title, "steps": steps}
 
