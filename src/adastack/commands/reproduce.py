@@ -40,9 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="paper",
         help="paper: the paper's seeds and steps (this); smoke: all of it, as small as can be",
     )
-    what.add_argument(
-        "--seeds", type=int, metavar="N", help="the first N only, in whole batches of five"
-    )
+    what.add_argument("--seeds", type=int, metavar="N", help="the first N only, in whole jobs")
     what.add_argument(
         "--skip",
         nargs="+",
