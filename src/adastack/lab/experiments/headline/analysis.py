@@ -31,7 +31,7 @@ def analyse(results: Results) -> Analysis:
         Panel(f"Success, {when} at length {_length(task)}", group, "network")
         for when, task, group in zip(("trained", "tested"), tasks, groups, strict=True)
     ]
-    caption = "Success of greedy policies: trained for 10^6 steps at length 16, then tested."
+    caption = "Success of greedy policies: where they were trained, and in a far longer maze."
     header = ["network", "memory", "k", "trained", "perfect seeds", "tested", "perfect", "95%"]
     return analysis(
         [Table("success", header, [row[:5] + row[6:] for row in rows], caption)],
