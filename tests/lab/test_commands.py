@@ -123,7 +123,7 @@ def test_fewer_seeds_are_whole_batches_of_the_sweep(adastack):
 def test_runs_are_left_out_by_word(adastack):
     _, none = adastack("reproduce", "small", "learned", "--dry-run", "--skip", "adaptive")
     assert none["plan"]["all"]["to_do"] == 4
-    _, part = adastack("reproduce", "small", "learned", "--dry-run", "--skip", "adapt", "square")
+    _, part = adastack("reproduce", "small", "learned", "--dry-run", "--skip", "square")
     assert part["plan"]["all"]["to_do"] == 2
 
 
@@ -134,6 +134,7 @@ def test_runs_are_left_out_by_word(adastack):
         ([], "expected experiments of small"),
         (["small", "--address", "here"], "--address expects --backend ray"),
         (["small", "--seeds", "0"], "--seeds must be at least 1"),
+        (["learned", "--skip", "adapt"], "--skip expects words of a run's line, actual: 'adapt'"),
         (["small", "--workers", "0"], "workers must be at least 1"),
     ],
 )

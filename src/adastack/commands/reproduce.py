@@ -65,9 +65,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Runs what the experiments lack, or says what that is."""
     chosen = choose_experiments(args.names or ["all"] * args.list)
     sweeps = {
-        name: without(first_seeds(each.sweep(SCALES[args.scale]), args.seeds), args.skip)
+        name: first_seeds(each.sweep(SCALES[args.scale]), args.seeds)
         for name, each in chosen.items()
     }
+    sweeps = without(sweeps, args.skip)
     about = {"scale": args.scale, "store": str(args.store)}
     if args.list:
         return {**about, "list": [_line(chosen[name], jobs) for name, jobs in sweeps.items()]}
@@ -115,9 +116,23 @@ def first_seeds(jobs: Iterable[Job], most: int | None) -> list[Job]:
     return merged(job for job in jobs if min(job.settings.get("seeds", (0,))) < most)
 
 
-def without(jobs: Iterable[Job], words: Sequence[str]) -> list[Job]:
-    """The jobs whose line in the live table has none of the words."""
-    return [job for job in jobs if not set(words) & set(re.findall(r"[\w=*-]+", label(job)))]
+def without(sweeps: dict[str, list[Job]], words: Sequence[str]) -> dict[str, list[Job]]:
+    """The jobs whose line in the live table has none of the words.
+
+    Raises:
+        ValueError: If no line at all has a word: what it should have left out would be run.
+    """
+    said = {
+        job.address: re.findall(r"[\w=*-]+", label(job)) for jobs in sweeps.values() for job in jobs
+    }
+    known = {word for each in said.values() for word in each}
+    for word in words:
+        if word not in known:
+            raise ValueError(f"--skip expects words of a run's line, actual: {word!r} is in none")
+    return {
+        name: [job for job in jobs if not set(words) & set(said[job.address])]
+        for name, jobs in sweeps.items()
+    }
 
 
 def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def _summary(page: Page, findings: Findings) -> None:
     size = "the scale of the paper" if findings.scale == "paper" else "a small scale, as a trial"
     page.text(
         f"Each experiment of the paper was run again, at {size}. "
-        "A claim holds or fails by a test that was written down before; where runs are missing it "
+        "A claim holds or fails by a test that stands beside it; where runs are missing it "
         "says so."
     )
     figures = {
