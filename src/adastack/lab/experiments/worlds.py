@@ -26,8 +26,9 @@ SUCCESS = {
     "auc_success": "Success over the training",
     "success": "Success after training, greedy",
     "auc_return": "Return over the training",
-    "auc_memory_regret": "Memory regret",
 }
+REMEMBERED = {**SUCCESS, "auc_memory_regret": "Memory regret"}
+"""For worlds that say what must be remembered."""
 
 
 def world_study(

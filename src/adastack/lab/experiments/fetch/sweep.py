@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adastack.lab.experiment import Scale
 from adastack.lab.experiments.study import FETCH_SEEDS, Memory
-from adastack.lab.experiments.worlds import SUCCESS, world_study
+from adastack.lab.experiments.worlds import REMEMBERED, world_study
 from adastack.lab.job import Evaluation, Job
 
 TASK = "fetch-reach"
@@ -25,7 +25,7 @@ STUDIES = {
         (*PERIODS, *VISIBLE),
         name=name,
         net=net,
-        metrics={**SUCCESS, "auc_return": "Sum of rewards for a goal"},
+        metrics={**REMEMBERED, "auc_return": "Sum of rewards for a goal"},
         seeds=FETCH_SEEDS,
         episodes=16,
         smoke=net is None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adastack.lab.experiment import Scale
 from adastack.lab.experiments.study import Memory
-from adastack.lab.experiments.worlds import world_study
+from adastack.lab.experiments.worlds import REMEMBERED, world_study
 from adastack.lab.job import Job
 
 FULL = tuple(f"minigrid-memory:size={size}" for size in (7, 9, 11, 13, 17))
@@ -14,6 +14,7 @@ STUDY = world_study(
     (Memory("AS(k)", "adaptive", 2), Memory("FS(k)", "frame", 2)),
     (*RANDOM, *FULL),
     greedy=False,
+    metrics=REMEMBERED,
     smoke_steps=8192,
 )
 
