@@ -29,14 +29,14 @@ def tabular(seeds=(0, 1), steps=20_000, evaluate=(), **overrides):
     )[0]
 
 
-def deep(seed):
+def deep(seed, steps=40_000):
     return train_jobs(
         "passive-tmaze:length=4",
         "adaptive",
         2,
         algo="ppo",
         preset="robust",
-        steps=40_000,
+        steps=steps,
         seeds=[seed],
         evaluate=[Evaluation("passive-tmaze:length=20")],
     )[0]

@@ -92,7 +92,8 @@ def test_workers_killed_at_20_random_moments(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_deep_workers_killed_at_random_moments(tmp_path, monkeypatch):
-    killed_and_whole(tmp_path, monkeypatch, [often(deep(seed)) for seed in range(2)], 5, 4.0)
+    jobs = [often(deep(seed, steps=600_000)) for seed in range(2)]
+    killed_and_whole(tmp_path, monkeypatch, jobs, 5, 1.0)
 
 
 SCRIPT = """
