@@ -154,6 +154,16 @@ def test_a_full_store_decides_every_claim(name):
     )
 
 
+def test_every_test_of_a_world_has_its_row():
+    shown = ALL["fetch"].analyse(Results(MadeUp(), ALL["fetch"].sweep(SCALES["paper"])))
+    table = next(table for table in shown.tables if table.name == "mlp-tests")
+    # Three memories with 7 periods and 6 numbers of visible steps, and the adaptive one's million.
+    assert len(table.rows) == 3 * (7 + 6) + 1
+    assert [row[1:3] for row in table.rows if "1000000" in row[0]] == [["AS(κ)", 4]]
+    assert all(len(row[4].split(", ")) == 3 for row in table.rows)
+    assert {"mlp-tests", "lstm-tests"} <= {figure.name for figure in shown.figures}
+
+
 def test_exact_claims_come_true(tmp_path):
     """The two claims on the XorMaze: three slots are enough, and four frames, not five."""
     store, experiment = Store(tmp_path / "lab"), ALL["minimal-memory"]

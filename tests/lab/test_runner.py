@@ -206,6 +206,24 @@ def test_the_longest_job_is_first(store):
     assert list(dict.fromkeys(first)) == [jobs[i].address for i in (1, 2, 0)]
 
 
+@pytest.mark.parametrize(
+    ("quick", "slow"),
+    [
+        ({"task": "passive-tmaze"}, {"task": "fetch-reach:goal_period=20"}),
+        ({"task": "cube", "stack_size": 2}, {"task": "minigrid-memory", "stack_size": 2}),
+        (
+            {"task": "passive-tmaze", "stack_size": 2, "overrides": {"net": "lstm"}},
+            {"task": "passive-tmaze", "stack_size": 16, "overrides": {"net": "lstm"}},
+        ),
+    ],
+    ids=["world", "worlds", "slots"],
+)
+def test_usual_rates_know_worlds_and_slots(store, quick, slow):
+    common = {"algo": "ppo", "steps": 1_000_000, "seeds": [0]}
+    times = [Rates(store).seconds(Job("train", {**common, **each})) for each in (quick, slow)]
+    assert times[1] > 2 * times[0]
+
+
 def test_rates_are_learned_from_what_is_finished(store):
     job, twice = tabular(steps=20_000), tabular(steps=40_000)
     usual = Rates(store).seconds(twice)

@@ -14,7 +14,12 @@ from adastack.learners import DEEP, LEARNERS
 USUAL = {"q": 3e6, "reinforce": 1e6, "mlp": 6e4, "lstm": 2.4e4, "transformer": 1e4, "cnn": 1e3}
 """Environment steps a second on one core, all seeds together, where nothing was measured; of a
 network that reads slot by slot, times its slots."""
-WORLDS = {"cube": 1.5e4, "minigrid-memory": 5e3, "fetch-reach": 1.3e3}
+WORLDS = {
+    "cube": 1.5e4,
+    "minigrid-memory": 5e3,
+    "fetch-reach": 1.3e3,
+    "velocity-only-cartpole": 1.5e4,
+}
 """The same of worlds that are slower than a network."""
 START_SECONDS = {"deep": 8.0, "tabular": 1.0}
 """Importing and compiling."""

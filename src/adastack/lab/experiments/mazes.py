@@ -6,14 +6,7 @@ from collections.abc import Callable, Mapping
 
 from adastack.lab.claims import above, all_of, near
 from adastack.lab.experiment import Analysis, Verdict
-from adastack.lab.experiments.shown import (
-    analysis,
-    bar_figure,
-    comparison_table,
-    curve_figure,
-    gain_of,
-    seed_table,
-)
+from adastack.lab.experiments.shown import gain_of, show_study, together
 from adastack.lab.experiments.study import Study
 from adastack.lab.results import Results
 
@@ -28,36 +21,10 @@ def both_mazes(passive: Study, active: Study) -> Mazes:
 
 def show_mazes(results: Results, mazes: Mazes, what: str) -> Analysis:
     """Both mazes, one after the other; ``what`` begins every caption, with {} for the maze."""
-    shown = [
+    shown = (
         show_study(results, study, what.format(title), key) for key, (title, study) in mazes.items()
-    ]
-    return Analysis(
-        [table for each in shown for table in each.tables],
-        [figure for each in shown for figure in each.figures],
     )
-
-
-def show_study(results: Results, study: Study, what: str, key: str = "") -> Analysis:
-    """Bars, curves, and tables of the seeds and their comparison.
-
-    Args:
-        results: The runs.
-        study: What they are runs of.
-        what: The beginning of every caption.
-        key: The beginning of every name, where an experiment has several studies.
-    """
-    prefix = f"{key}-" if key else ""
-    learning = f"{what}: {gain_of(study)} while learning."
-    return analysis(
-        [
-            seed_table(results, study, key or "seeds", f"{what}."),
-            comparison_table(results, study, f"{prefix}comparison", what),
-        ],
-        [
-            bar_figure(results, study, f"{prefix}bars", f"{what}: means over the training."),
-            curve_figure(results, study, f"{prefix}curves", learning),
-        ],
-    )
+    return together(list(shown))
 
 
 def earns_as_the_oracle(study: Study) -> Callable[[Results], Verdict]:

@@ -49,8 +49,39 @@ def metrics_of(study: Study) -> Mapping[str, str]:
 
 
 def gain_of(study: Study) -> str:
-    """What is earned, as curves name it."""
-    return "reward" if study.continual else "return"
+    """What it is about, as curves name it: the first of the metrics."""
+    return next(iter(metrics_of(study))).removeprefix("auc_")
+
+
+def together(shown: Sequence[Analysis]) -> Analysis:
+    """Several analyses, one after the other."""
+    return Analysis(
+        [table for each in shown for table in each.tables],
+        [figure for each in shown for figure in each.figures],
+    )
+
+
+def show_study(results: Results, study: Study, what: str, key: str = "") -> Analysis:
+    """Bars, curves, and tables of the seeds and their comparison.
+
+    Args:
+        results: The runs.
+        study: What they are runs of.
+        what: The beginning of every caption.
+        key: The beginning of every name, where an experiment has several studies.
+    """
+    prefix = f"{key}-" if key else ""
+    learning = f"{what}: {gain_of(study)} while learning."
+    return analysis(
+        [
+            seed_table(results, study, key or "seeds", f"{what}."),
+            comparison_table(results, study, f"{prefix}comparison", what),
+        ],
+        [
+            bar_figure(results, study, f"{prefix}bars", f"{what}: means over the training."),
+            curve_figure(results, study, f"{prefix}curves", learning),
+        ],
+    )
 
 
 def bar_figure(
@@ -77,11 +108,9 @@ def line_figure(
     return Figure(name, caption, figures.lines(panels, columns=max(2, min(4, len(panels)))))
 
 
-def curve_figure(
-    results: Results, study: Study, name: str, caption: str, metric: str | None = None
-) -> Figure:
+def curve_figure(results: Results, study: Study, name: str, caption: str) -> Figure:
     """A panel for each point: the metric over the training."""
-    metric = metric or gain_of(study)
+    metric = gain_of(study)
     ylabel = "reward per 1000 steps" if metric == "reward" else metric.replace("_", " ")
     panels = []
     for point in study.shown(results):

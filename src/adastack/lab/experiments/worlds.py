@@ -8,14 +8,7 @@ from dataclasses import replace
 from adastack.lab import figures
 from adastack.lab.claims import Arm, above, all_of
 from adastack.lab.experiment import Analysis, Claim, Figure, Table
-from adastack.lab.experiments.shown import (
-    analysis,
-    bar_figure,
-    comparison_table,
-    curve_figure,
-    seed_table,
-    tested_values,
-)
+from adastack.lab.experiments.shown import analysis, gain_of, show_study, tested_values, together
 from adastack.lab.experiments.study import Memory, Point, Study
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results
@@ -66,38 +59,25 @@ def show_world(
     study: Study,
     what: str,
     *,
-    metric: str = "success",
     tests: Mapping[str, Sequence[str]] | None = None,
-    prefix: str = "",
+    key: str = "",
 ) -> Analysis:
-    """Every seed, the comparison, curves, bars, and panels of tests.
+    """What every study shows, and the tests.
 
     Args:
         results: What there is.
         study: The world and its memories.
         what: The world in words; begins every caption.
-        metric: What the curves and the table of tests show.
         tests: Each panel's title with its tests, which differ in one option.
-        prefix: Begins the name of every figure and table.
+        key: The beginning of every name, where an experiment has several studies.
     """
+    name = f"{key}-tests" if key else "tests"
     how = "greedy" if study.greedy else "actions drawn as in training"
+    table = _table_of_tests(results, study, name, f"{what}: tests, {how}.")
     panels = [_panel(results, study, title, specs) for title, specs in (tests or {}).items()]
-    columns = max(2, min(3, len(panels)))
-    drawn = [
-        curve_figure(results, study, f"{prefix}curves", f"{what}: {metric} in training.", metric),
-        bar_figure(results, study, f"{prefix}bars", f"{what}."),
-    ]
-    if panels:
-        caption = f"{what}: success in tests, {how}."
-        drawn.append(Figure(f"{prefix}tests", caption, figures.lines(panels, columns=columns)))
-    return analysis(
-        [
-            seed_table(results, study, f"{prefix}seeds", f"{what}."),
-            comparison_table(results, study, f"{prefix}comparison", what),
-            _table_of_tests(results, study, f"{prefix}tests", f"{what}: tests, {how}.", metric),
-        ],
-        drawn,
-    )
+    drawn = figures.lines(panels, columns=max(2, len(panels))) if panels else ""
+    figure = Figure(name, f"{what}: success in tests, {how}.", drawn)
+    return together([show_study(results, study, what, key), analysis([table], [figure])])
 
 
 def succeeds_more(study: Study, name: str, place: str, where: str) -> tuple[Claim, Claim]:
@@ -125,9 +105,9 @@ def succeeds_more(study: Study, name: str, place: str, where: str) -> tuple[Clai
     )
 
 
-def _table_of_tests(results: Results, study: Study, name: str, caption: str, metric: str) -> Table:
+def _table_of_tests(results: Results, study: Study, name: str, caption: str) -> Table:
     """A row for each test and memory, with every seed."""
-    (point,) = study.points
+    (point,), metric = study.points, gain_of(study)
     rows: list[list[str | float | int | None]] = []
     for memory in point.memories:
         for test in (*point.tests, *(each.task for each in memory.tests)):

@@ -14,7 +14,7 @@ NAME = STUDY.points[0].name
 def analyse(results: Results) -> Analysis:
     """Curves and bars."""
     what = "CartPole with only its speeds in view, PPO with an MLP; a perfect return is 1"
-    return show_world(results, STUDY, what, metric="return")
+    return show_world(results, STUDY, what)
 
 
 CLAIMS = (

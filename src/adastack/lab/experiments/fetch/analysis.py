@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from adastack.lab.claims import Check, above, all_of, between
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.fetch.sweep import MILLION, PERIODS, STUDIES, VISIBLE
+from adastack.lab.experiments.shown import together
 from adastack.lab.experiments.worlds import show_world
 from adastack.lab.results import Results
 
@@ -20,12 +21,8 @@ def analyse(results: Results) -> Analysis:
     shown = []
     for name, study in STUDIES.items():
         what = f"FetchReach, a new goal every 50 steps that is shown twice, PPO with {name}"
-        prefix = f"{name.lower()}-"
-        shown.append(show_world(results, study, what, tests=TESTS, prefix=prefix))
-    return Analysis(
-        [table for each in shown for table in each.tables],
-        [figure for each in shown for figure in each.figures],
-    )
+        shown.append(show_world(results, study, what, tests=TESTS, key=name.lower()))
+    return together(shown)
 
 
 def _apart(metric: str, nets: Iterable[str], others: Iterable[str], *tests: str) -> list[Check]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import above, all_of, below, between, near, rising
+from adastack.lab.claims import all_of, below, between, rising
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.length_scaling.sweep import LENGTHS, STUDY
-from adastack.lab.experiments.mazes import show_study
-from adastack.lab.experiments.shown import SCALING, analysis, line_figure
+from adastack.lab.experiments.mazes import earns_as_the_oracle, earns_more_than
+from adastack.lab.experiments.shown import SCALING, analysis, line_figure, show_study
 from adastack.lab.experiments.study import Study
 from adastack.lab.results import Results
 
@@ -28,28 +28,14 @@ def show(results: Results, study: Study, net: str) -> Analysis:
 
 def above_claim(study: Study, name: str, net: str, where: str) -> Claim:
     """What the paper says of every network."""
-    return Claim(
-        f"{name}-above",
-        f"With {net}, AS(2) earns more than FS(2) wherever the maze can be longer than two.",
-        where,
-        all_of(
-            [above("auc_return", *p) for p in study.pairs("AS(κ)", "FS(κ)", NAMES[1:])],
-            "at every maximum length from 4 on the difference's 95% interval is above 0",
-        ),
-    )
+    says = f"With {net}, AS(2) earns more than FS(2) wherever the maze can be longer than two."
+    return Claim(f"{name}-above", says, where, earns_more_than(study, "FS(κ)"))
 
 
 def oracle_claim(study: Study, name: str, net: str, where: str) -> Claim:
     """What the paper says of the MLP and the LSTM."""
-    return Claim(
-        f"{name}-oracle",
-        f"With {net}, AS(2) earns what the oracle FS(k*) earns.",
-        where,
-        all_of(
-            [near("auc_return", *p) for p in study.pairs("AS(κ)", "FS(k*)")],
-            "at every maximum length at least 90% of FS(k*)'s return over the training",
-        ),
-    )
+    says = f"With {net}, AS(2) earns what the oracle FS(k*) earns."
+    return Claim(f"{name}-oracle", says, where, earns_as_the_oracle(study))
 
 
 CLAIMS = (
