@@ -28,6 +28,12 @@ def test_what_is_typed_is_shown_not_run():
     assert to_html("<script>alert(1)</script>") == "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"
 
 
+def test_a_slim_drawing_keeps_the_size_of_its_letters():
+    svg = '<svg><path d="M 1.999 0.5" transform="translate(2.345 1) scale(0.015625 -0.1)"/></svg>'
+    slimmer = '<svg><path d="M 1.99 0.5" transform="translate(2.34 1) scale(0.015625 -0.1)"/></svg>'
+    assert slim(svg) == slimmer
+
+
 def test_a_slim_drawing_keeps_its_words_and_loses_digits():
     svg = '<?xml?>\n<svg a="1.23456">\n <!-- x -->\n <text x="0.999">0.12345</text>\n</svg>\n'
     assert slim(svg) == '<svg a="1.23"><text x="0.99">0.12345</text></svg>'

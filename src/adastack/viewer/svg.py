@@ -19,4 +19,6 @@ def slim(svg: str) -> str:
 
 
 def _shorter(tag: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"(\.\d\d)\d+", r"\1", tag))
+    # A scale multiplies: what a coordinate can do without changes every letter's size.
+    shorter = re.sub(r"(scale\([^)]*\)|\.\d\d)\d*", r"\1", tag)
+    return re.sub(r"\s+", " ", shorter)
