@@ -82,15 +82,23 @@ def test_rliable_agrees():
 def test_bootstrap_draws_each_task_by_itself():
     # Within a task all seeds agree, so however seeds are drawn the mean is the same.
     scores = np.tile([0.0, 1.0, 5.0], (6, 1))
-    assert s.bootstrap_interval(scores, lambda x: float(x.mean())) == s.Interval(2.0, 2.0)
+    assert s.bootstrap_interval(scores, lambda x: x.mean(axis=-1)) == s.Interval(2.0, 2.0)
 
 
 def test_bootstrap_of_a_mean_is_near_the_normal_interval():
     values = np.random.default_rng(3).normal(size=400)
-    found = s.bootstrap_interval(values, lambda x: float(x.mean()), resamples=4000)
+    found = s.bootstrap_interval(values, lambda x: x.mean(axis=-1), resamples=4000)
     half = 1.96 * values.std() / 20
     assert found.low == pytest.approx(values.mean() - half, abs=0.01)
     assert found.high == pytest.approx(values.mean() + half, abs=0.01)
+
+
+def test_bootstrap_is_of_the_iqm_unless_told_otherwise():
+    values = np.random.default_rng(4).normal(size=9)
+    each = lambda rows: np.array([s.iqm(row) for row in rows])  # noqa: E731
+    found, want = s.bootstrap_interval(values), s.bootstrap_interval(values, each)
+    assert (found.low, found.high) == pytest.approx((want.low, want.high))
+    assert found != s.bootstrap_interval(values, lambda x: x.mean(axis=-1))
 
 
 def test_bootstrap_is_seeded():

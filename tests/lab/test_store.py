@@ -196,6 +196,13 @@ def test_leftovers_of_a_killed_write_go(store):
         assert [path.name for path in folder.iterdir()] == ["job.json"]
 
 
+def test_a_hidden_folder_is_somebody_elses(store):
+    with store.claim(quick(2)) as folder:
+        (folder / ".thumbnails").mkdir()
+    with store.claim(quick(2)) as folder:
+        assert (folder / ".thumbnails").is_dir()
+
+
 def test_removing(store):
     compute(store, quick(2))
     store.remove(quick(2).address)

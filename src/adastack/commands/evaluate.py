@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from adastack.commands import Output
 from adastack.commands.train import table_of
 from adastack.learners import learner_of
@@ -29,9 +31,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if "algo" not in opened.settings:
         raise RunError(f"{args.run} is not the run of a learner")
     learner = learner_of(opened.settings["algo"])
-    result: dict[str, Any] = learner.evaluate(
-        opened, task=args.task, episodes=args.episodes, greedy=not args.sampled, seed=args.seed
-    )
+    # On a terminal only, and gone at the end: long tests of real worlds take minutes.
+    with Console(stderr=True).status(f"testing {args.run} on {args.task or 'its own task'}"):
+        result: dict[str, Any] = learner.evaluate(
+            opened, task=args.task, episodes=args.episodes, greedy=not args.sampled, seed=args.seed
+        )
     return result
 
 

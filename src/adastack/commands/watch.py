@@ -54,7 +54,7 @@ def _write(show: Show, kind: str, out: Path, seed: int, max_steps: int) -> int:
         episode = show.episode(seed=seed, max_steps=max_steps)
         page = Page("What it remembers")
         page.text(
-            "The framed slot is what the agent sees now; the others are what it chose to keep. "
+            "The framed slot is what the agent sees now; the others are what it remembers. "
             "A red cross marks what was given up for it."
         )
         page.episode(episode, show.title)

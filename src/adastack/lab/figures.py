@@ -26,6 +26,8 @@ from adastack.lab.statistics import summary
 Floats = NDArray[np.float64]
 WIDTH = 7.2
 """Inches: a page's column."""
+ALONE = 2.7
+"""Inches: the height of a panel that has the page's width to itself."""
 POINTS = 80
 """A curve is drawn by this many points; each is a mean."""
 WHITE_TEXT_BELOW = 0.45
@@ -334,6 +336,8 @@ def _words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
 def _canvas(count: int, columns: int, height: float) -> tuple[Canvas, list[Any]]:
     columns = max(1, min(columns, count))
     rows = max(1, -(-count // columns))
+    # A panel as wide as the page would be flat.
+    height = max(height, ALONE) if columns == 1 else height
     canvas = Canvas(figsize=(WIDTH, height * rows + 0.3), layout="constrained")
     axes = [canvas.add_subplot(rows, columns, i + 1) for i in range(count)]
     return canvas, axes

@@ -89,14 +89,12 @@ def iqm(scores: ArrayLike) -> float:
         >>> iqm([0, 1, 2, 100])
         1.5
     """
-    flat = np.sort(_known(scores), axis=None)
-    cut = len(flat) // 4
-    return float(flat[cut : len(flat) - cut].mean())
+    return float(_middle_means(_known(scores).ravel()))
 
 
 def bootstrap_interval(
     scores: ArrayLike,
-    statistic: Callable[[Floats], float] = iqm,
+    statistic: Callable[[Floats], Floats] | None = None,
     *,
     seed: int = 0,
     resamples: int = RESAMPLES,
@@ -106,7 +104,7 @@ def bootstrap_interval(
 
     Args:
         scores: (seeds, tasks), or (seeds,) of a single task.
-        statistic: What is computed of scores of that shape.
+        statistic: What is computed over the last axis of (resamples, scores); `iqm` if not given.
         seed: Where the random numbers come from.
         resamples: How often the seeds are drawn.
         level: The share of the draws that lie in the interval.
@@ -114,9 +112,9 @@ def bootstrap_interval(
     table = _known(scores)
     table = table.reshape(len(table), -1)
     generator = np.random.default_rng(seed)
-    drawn = generator.integers(0, len(table), (resamples, *table.shape))
-    tasks = np.arange(table.shape[1])
-    found = [statistic(table[rows, tasks]) for rows in drawn]
+    rows = generator.integers(0, len(table), (resamples, *table.shape))
+    drawn = table[rows, np.arange(table.shape[1])].reshape(resamples, -1)
+    found = (statistic or _middle_means)(drawn)
     low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high))
 
@@ -164,6 +162,14 @@ def wilson_interval(successes: int, count: int, level: float = LEVEL) -> Interva
     low = 0.0 if successes == 0 else float((centre - half) / scale)
     high = 1.0 if successes == count else float((centre + half) / scale)
     return Interval(low, high)
+
+
+def _middle_means(scores: Floats) -> Floats:
+    """The mean of the middle half, over the last axis."""
+    ordered = np.sort(scores, axis=-1)
+    cut = ordered.shape[-1] // 4
+    means: Floats = ordered[..., cut : ordered.shape[-1] - cut].mean(axis=-1)
+    return means
 
 
 def _t(level: float, freedom: float) -> float:

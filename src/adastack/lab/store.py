@@ -118,8 +118,9 @@ class Store:
         with self._lock(job.address):
             folder = self.folder(job)
             folder.mkdir(parents=True, exist_ok=True)
-            for leftover in folder.rglob(".*"):  # of a write that was killed
-                leftover.unlink(missing_ok=True)
+            for leftover in folder.rglob(".*"):
+                if not leftover.is_dir():  # A folder is not of a write that was killed.
+                    leftover.unlink(missing_ok=True)
             asked = merged([*self._known(folder, job), job])[0]
             document = as_document(asked)
             if not (folder / JOB).exists() or _read(folder / JOB) != document:
