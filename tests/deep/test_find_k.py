@@ -1,6 +1,7 @@
 """find-k: when it stops, and that it finds the two slots that a maze needs."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,13 @@ def test_networks_learn_the_answer_too(tmp_path, capsys):
     words = ["passive-tmaze:length=3", "--algo", "ppo", "--steps", "40000", "--seeds", "2"]
     result = found(capsys, *words, "--out", str(tmp_path))
     assert result["k"] == result["kappa"] == 2
+
+
+def test_a_world_is_searched_with_its_own_settings(tmp_path, capsys):
+    words = ["velocity-only-cartpole", "--steps", "2048", "--seeds", "2", "--max-k", "1"]
+    run = Path(found(capsys, *words, "--out", str(tmp_path))["stacks"][0]["run"])
+    preset = json.loads((run / "settings.json").read_text())["settings"]["preset"]
+    assert preset == "velocity-only-cartpole"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from rich.table import Table
 from scipy import stats
 
 from adastack.commands import Output
+from adastack.deep.settings import default_preset
 from adastack.learners import LEARNERS, TABULAR, check_learns, default_algo, learner_of
 from adastack.tasks.registry import make_task
 
@@ -30,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
     parser.add_argument("--steps", type=float, default=1e6, help="steps of each run (1e6)")
     parser.add_argument("--seeds", type=int, default=10, help="seeds of each stack (10)")
-    parser.add_argument("--preset", default="robust", help="the settings of the learner")
+    parser.add_argument(
+        "--preset", help="paper, robust or a world's own (a world's own, otherwise robust)"
+    )
     parser.add_argument("--out", type=Path, default=Path("runs"), help="where runs are kept")
     parser.add_argument("--no-proof", action="store_true", help="do not ask the theory for kappa")
 
@@ -43,6 +46,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             f"actual: {args.max_k} and {args.seeds}"
         )
     args.algo = args.algo or default_algo(args.task)
+    args.preset = args.preset or default_preset(args.task)
     check_learns(args.algo, args.task)
     if args.net is not None and LEARNERS.get(args.algo) == TABULAR:
         raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
