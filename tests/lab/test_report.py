@@ -197,10 +197,10 @@ def test_the_results_folder_is_small_and_the_same_every_time(store, findings, tm
     files = write_results(findings, tmp_path)
     first = read(tmp_path)
     assert {str(path) for path in first} == {
-        "README.md", "machine.json", "maze/bars.svg", "maze/claims.json", "maze/notes.txt",
-        "maze/success.csv",
+        "README.md", "machine.json", "maze/README.md", "maze/bars.svg", "maze/claims.json",
+        "maze/notes.txt", "maze/success.csv",
     }  # fmt: skip
-    assert len(files) == 5
+    assert len(files) == 6
     write_results(gather(store, BOTH, SCALES["paper"]), tmp_path)
     assert read(tmp_path) == first
     rows = list(csv.reader(io.StringIO((tmp_path / "maze" / "success.csv").read_text())))
@@ -212,9 +212,11 @@ def test_the_results_folder_is_small_and_the_same_every_time(store, findings, tm
         ("maze-never", "fails"),
     ]
     text = (tmp_path / "README.md").read_text()
-    assert "![Bars & whiskers](maze/bars.svg)" in text
-    assert "2 of 2 \\| seeds" in text
-    assert "## Not run yet\n\nempty" in text
+    assert "Not run yet: empty." in text
+    assert "(maze/README.md) | Figure 1 | 2 of 4 | 1 | 1 | 0 |" in text
+    page = (tmp_path / "maze" / "README.md").read_text()
+    assert "![Bars & whiskers](bars.svg)" in page
+    assert "2 of 2 \\| seeds" in page
 
 
 def test_the_command(store, tmp_path, capsys, monkeypatch):

@@ -18,21 +18,22 @@ OURS = (".csv", ".svg", ".json")
 def write_results(findings: Findings, folder: Path) -> list[Path]:
     """Writes what is worth keeping of every experiment with a finished run.
 
-    An experiment's folder holds a CSV file for each table, an SVG file for each figure and
-    ``claims.json``; what an earlier report wrote there and this one does not is removed.
+    An experiment's folder holds a CSV file for each table, an SVG file for each figure,
+    ``claims.json`` and a README; what an earlier report wrote there and this one does not is
+    removed.
 
     Returns:
         The files, in order.
     """
     shown = [chapter for chapter in findings.chapters if chapter.finished]
-    files = [path for chapter in shown for path in _write_chapter(chapter, folder)]
+    files = [path for chapter in shown for path in _write_chapter(chapter, findings.scale, folder)]
     machine = {**findings.machine, "libraries": findings.libraries}
     write_json(folder / "machine.json", machine)
     write_whole(folder / "README.md", _readme(findings, shown).encode())
     return [*files, folder / "machine.json", folder / "README.md"]
 
 
-def _write_chapter(chapter: Chapter, folder: Path) -> list[Path]:
+def _write_chapter(chapter: Chapter, scale: str, folder: Path) -> list[Path]:
     place = folder / chapter.experiment.name
     place.mkdir(parents=True, exist_ok=True)
     contents = {f"{table.name}.csv": _csv(table) for table in chapter.analysis.tables}
@@ -53,6 +54,7 @@ def _write_chapter(chapter: Chapter, folder: Path) -> list[Path]:
             for claim, verdict in chapter.verdicts
         ]
     )
+    contents["README.md"] = _page(chapter, scale).encode()
     for old in place.iterdir():
         if old.suffix in OURS and old.name not in contents:
             old.unlink()
@@ -70,6 +72,7 @@ def _csv(table: Table) -> bytes:
 
 
 def _readme(findings: Findings, shown: list[Chapter]) -> str:
+    """The first page: how the claims stand, and where to read on."""
     count, machine = findings.count, findings.machine
     parts = [
         "# Results",
@@ -79,43 +82,70 @@ def _readme(findings: Findings, shown: list[Chapter]) -> str:
         f"{machine['memory'] or 'unknown'} memory; library versions are in "
         "[machine.json](machine.json).",
         "`adastack report --results results` writes this folder from the runs in a store.",
-        "## Claims",
-        _claims(findings),
+        "## Experiments",
+        "Each has a page: what was run, its claims with what was measured, figures and tables.",
+        _experiments(shown),
     ]
-    for chapter in shown:
-        parts += _section(chapter, findings.scale)
     missing = [c.experiment.name for c in findings.chapters if not c.finished]
     if missing:
-        parts += ["## Not run yet", ", ".join(missing)]
+        parts += [f"Not run yet: {', '.join(missing)}."]
+    parts += ["## Claims", _claims(findings, {c.experiment.name for c in shown})]
     return "\n\n".join(parts) + "\n"
 
 
-def _claims(findings: Findings) -> str:
-    rows = [
-        "| verdict | claim | in the paper | measured | needed |",
-        "| --- | --- | --- | --- | --- |",
-    ]
+def _experiments(shown: list[Chapter]) -> str:
+    rows = []
+    for chapter in shown:
+        each, count = chapter.experiment, chapter.count
+        runs = f"{len(chapter.finished)} of {len(chapter.jobs)}"
+        numbers = [str(count[status]) for status in STATUSES]
+        rows.append([f"[{each.title}]({each.name}/README.md)", each.where, runs, *numbers])
+    header = ["experiment", "in the paper", "runs finished", "claims hold", "fail", "lack runs"]
+    return _markdown(header, rows)
+
+
+def _claims(findings: Findings, shown: set[str]) -> str:
+    rows = []
     for status in STATUSES:
         for chapter in findings.chapters:
-            for claim, verdict in chapter.verdicts:
-                if verdict.status == status:
-                    words = (claim.sentence, claim.where, verdict.measured, verdict.needed)
-                    cells = [BADGES[status], *(word.replace("|", "\\|") for word in words)]
-                    rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
+            name = chapter.experiment.name
+            link = f"[{name}]({name}/README.md)" if name in shown else name
+            rows += [
+                [BADGES[status], claim.sentence, claim.where, link]
+                for claim, verdict in chapter.verdicts
+                if verdict.status == status
+            ]
+    return _markdown(["verdict", "claim", "in the paper", "experiment"], rows)
 
 
-def _section(chapter: Chapter, scale: str) -> list[str]:
-    name = chapter.experiment.name
-    state = f"{len(chapter.finished)} of {len(chapter.jobs)} runs finished"
-    tables = [f"[{table.name}.csv]({name}/{table.name}.csv)" for table in chapter.analysis.tables]
-    figures = [
-        f"![{figure.caption}]({name}/{figure.name}.svg)" for figure in chapter.analysis.figures
+def _page(chapter: Chapter, scale: str) -> str:
+    """An experiment's own page."""
+    each, analysis = chapter.experiment, chapter.analysis
+    claims = [
+        [BADGES[found.status], claim.sentence, _lines(found.measured), found.needed, claim.where]
+        for claim, found in chapter.verdicts
     ]
-    files = ", ".join([*tables, f"[claims.json]({name}/claims.json)"])
-    return [
-        f"## {chapter.experiment.title}",
-        f"{chapter.experiment.where}; {state}. Tables: {files}.",
-        f"    {command_of(name, scale)}",
-        *figures,
+    tables = [f"[{table.name}.csv]({table.name}.csv)" for table in analysis.tables]
+    parts = [
+        f"# {each.title}",
+        f"{each.where}; {len(chapter.finished)} of {len(chapter.jobs)} runs finished. Made by",
+        f"    {command_of(each.name, scale)}",
+        each.page.strip(),
+        "## Claims",
+        _markdown(["verdict", "claim", "measured", "needed", "in the paper"], claims),
+        "## Figures and tables",
+        *(f"![{figure.caption}]({figure.name}.svg)" for figure in analysis.figures),
+        f"As files: {', '.join([*tables, '[claims.json](claims.json)'])}.",
     ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines(measured: str) -> str:
+    """A line for each check."""
+    return measured.replace("; ", "<br>")
+
+
+def _markdown(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    cells = [[word.replace("|", "\\|") for word in line] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
