@@ -234,6 +234,21 @@ def test_rates_are_learned_from_what_is_finished(store):
     assert Rates(store).measured(tabular(steps=2_000_000)) is None
 
 
+def test_what_was_begun_takes_only_the_rest(store):
+    job = tabular(steps=40_000_000)
+    whole = Rates(store).seconds(job)
+    assert Rates(store).seconds_left(job) == whole
+    with store.claim(job) as folder:
+        (folder / "progress.json").write_text('{"step": 30000000, "total": 40000000}')
+    assert Rates(store).seconds_left(job) == pytest.approx(whole / 4)
+
+
+def test_a_new_test_needs_no_new_training(store):
+    run([tabular()], store, workers=1)
+    assert store.share_left(tabular(evaluate=[longer()])) == 0
+    assert store.share_left(tabular(steps=30_000)) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [({"backend": "slurm"}, "backend must be one of local, ray"), ({"workers": 0}, "at least 1")],

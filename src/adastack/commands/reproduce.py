@@ -143,11 +143,11 @@ def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, 
 
     def size(jobs: list[Job]) -> dict[str, Any]:
         todo = [job for job in jobs if job.address not in finished]
-        each = [rates.seconds(job) for job in todo]
+        each = [rates.seconds_left(job) for job in todo]
         return {
             "exist": len(jobs) - len(todo),
             "to_do": len(todo),
-            "steps": sum(job.steps for job in todo),
+            "steps": sum(round(job.steps * store.share_left(job)) for job in todo),
             "seconds": max([sum(each) / workers, *each], default=0.0),
         }
 

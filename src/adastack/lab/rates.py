@@ -71,8 +71,17 @@ class Rates:
             return found
         if not job.steps:
             return EXACT_SECONDS
-        start = START_SECONDS["deep" if _is_deep(job) else "tabular"]
-        return start + job.steps / usual_rate(job)
+        return _start(job) + job.steps / usual_rate(job)
+
+    def seconds_left(self, job: Job) -> float:
+        """How long one core still needs for a job that may have been begun."""
+        share = self._store.share_left(job)
+        whole = self.seconds(job)
+        return whole if share == 1 else max(share * whole, _start(job))
+
+
+def _start(job: Job) -> float:
+    return START_SECONDS["deep" if _is_deep(job) else "tabular"]
 
 
 def usual_rate(job: Job) -> float:

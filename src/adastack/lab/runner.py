@@ -72,7 +72,7 @@ class Board:
 
     def seconds_left(self) -> float:
         """How long the rest will take, if all workers are kept busy."""
-        rest = [self.rates.seconds(job) for job in self.waiting]
+        rest = [self.rates.seconds_left(job) for job in self.waiting]
         rest += [self._rest(job) for job in self.running.values()]
         return max([sum(rest) / max(self.slots, 1), *rest[len(self.waiting) :]], default=0.0)
 
@@ -81,7 +81,7 @@ class Board:
         if said and said["rate"] and said["total"]:
             seeds = len(job.settings["seeds"])
             return float((said["total"] - said["step"]) * seeds / said["rate"])
-        return self.rates.seconds(job)
+        return self.rates.seconds_left(job)
 
 
 OnChange = Callable[[Board], None]
@@ -131,7 +131,7 @@ def run(
     if not board.waiting:
         return board.outcome
     # The longest first: no worker is left with a long job when the others are done.
-    board.waiting.sort(key=board.rates.seconds, reverse=True)
+    board.waiting.sort(key=board.rates.seconds_left, reverse=True)
     pool = _pool(backend, store, workers, address)
     try:
         _Runner(board, pool, on_change or (lambda board: None)).run()

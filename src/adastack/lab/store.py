@@ -214,6 +214,14 @@ class Store:
         """How far a job is: step, total, rate, numbers; None if it has not begun."""
         return _read(self.folder(job) / PROGRESS)
 
+    def share_left(self, job: Job) -> float:
+        """The part of a training that is still to be made; none if it lacks tests alone."""
+        with suppress(DamagedFileError):
+            if read_manifest(self.folder(job), job) is not None:
+                return 0.0
+        said = self.progress(job) or {}
+        return 1.0 - said.get("step", 0) / said["total"] if said.get("total") else 1.0
+
     def jobs(self) -> list[Job]:
         """Every job that has a folder, in the order of their names."""
         found = []
