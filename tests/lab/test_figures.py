@@ -1,5 +1,6 @@
 """Drawings: the same every time, and with everything in them."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -43,7 +44,9 @@ def test_words_are_words():
 
 def drawn_at(svg, names):
     """Where names stand, from left to right."""
-    found = {e.text: float(e.get("x")) for e in ET.fromstring(svg).iter() if e.get("x")}
+    # The axis below is drawn before the one at the side, which may have the same numbers.
+    written = [e for e in ET.fromstring(svg).iter() if e.get("x")]
+    found = {e.text: float(e.get("x")) for e in reversed(written)}
     return np.array([found[name] for name in names])
 
 
@@ -109,6 +112,26 @@ def test_a_long_title_takes_two_lines_and_a_panel_of_nothing_none():
 def test_every_cell_has_its_number():
     found = texts(DRAWINGS["heat maps"]())
     assert {"1.00", "0.25", "0.50", "–"} <= set(found)
+
+
+def test_a_cell_of_nearly_nothing_is_zero():
+    assert "0.00" in texts(f.heat_maps([f.Grid("", ["2"], ["2"], np.full((1, 1), -1e-16))]))
+
+
+def test_missing_bars_leave_their_place_at_the_ends():
+    """The name of a group stands in its middle, not at the edge of what has been run."""
+    groups = {"MLP": {"AS(κ)": np.ones(2), "FS(κ)": np.zeros(0), "FS(k*)": np.zeros(0)}}
+    svg = f.bars([f.Panel("Return", groups)])
+    (middle,) = drawn_at(svg, ["MLP"])
+    across = [float(word) for _, d in paths(svg) for word in re.findall(r"[ML] ([\d.]+)", d)]
+    assert middle == pytest.approx((min(across) + max(across)) / 2, abs=0.1)
+
+
+def test_values_that_are_alike_are_drawn_from_zero():
+    alike = {name: {"AS(κ)": np.array([0.99, 1.0])} for name in ("25", "50")}
+    assert "0.0" in texts(f.lines([f.Panel("Success", alike)]))
+    apart = {"25": {"AS(κ)": np.array([0.5])}, "50": {"AS(κ)": np.array([1.0])}}
+    assert "0.0" not in texts(f.lines([f.Panel("Success", apart)]))
 
 
 def test_a_memory_has_one_colour_everywhere():

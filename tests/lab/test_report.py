@@ -23,7 +23,7 @@ from adastack.lab.experiment import (
 from adastack.lab.findings import gather
 from adastack.lab.job import Job, train_jobs
 from adastack.lab.publish import write_results
-from adastack.lab.report import missing_rows, report_page
+from adastack.lab.report import NAMES, NUMBERS, missing_rows, report_page
 from adastack.lab.store import Store
 from adastack.lab.work import perform
 from adastack.progress import Silent
@@ -217,6 +217,8 @@ def test_the_results_folder_is_small_and_the_same_every_time(store, findings, tm
     page = (tmp_path / "maze" / "README.md").read_text()
     assert "![Bars & whiskers](bars.svg)" in page
     assert "2 of 2 \\| seeds" in page
+    assert "(../README.md#names-and-numbers)" in page
+    assert f"## Names and numbers\n\n{NAMES}\n\n{NUMBERS}\n" in text
 
 
 def test_the_command(store, tmp_path, capsys, monkeypatch):
@@ -251,6 +253,9 @@ def test_every_experiment_can_be_reported_before_it_has_run(tmp_path):
     found = gather(Store(tmp_path), experiments.load_experiments(), SCALES["smoke"])
     assert set(found.count) == {"not enough runs"}
     html = report_page(found).html()
+    assert "its trainings are too short to decide a claim" in html
+    assert escape(NAMES) in html
+    assert escape(NUMBERS) in html
     assert all(escape(chapter.experiment.title) in html for chapter in found.chapters)
 
 

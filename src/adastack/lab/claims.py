@@ -17,7 +17,8 @@ from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, difference_interval, summary
 
 PAPER_STEPS = 1_000_000
-NOTHING = "no runs yet"
+NOTHING = "no runs that count yet"
+"""There may be some that are too short, or too few."""
 
 
 class Found(NamedTuple):

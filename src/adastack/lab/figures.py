@@ -40,6 +40,8 @@ LETTERS = 80
 """How many letters of a title fit the page."""
 FAR = 10
 """Numbers on an axis that span more than this factor are spaced by their logarithms."""
+FLAT = 0.1
+"""An axis of values that differ by less than this share begins at 0."""
 LEAST_FOR_BANDS = 3
 """Seeds from which on a band is drawn; the interval of two is wider than the page."""
 
@@ -155,6 +157,8 @@ def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) 
             _line_panel(ax, panel, labels)
             if logarithmic:
                 _orders_of_magnitude(ax)
+            elif _flat(panel):
+                ax.set_ylim(bottom=0)
         _legend(canvas, labels, "line", marks=True)
         return _svg(canvas)
 
@@ -212,6 +216,12 @@ def _anything(panel: Panel) -> bool:
     return any(len(values) for group in panel.groups.values() for values in group.values())
 
 
+def _flat(panel: Panel) -> bool:
+    """Whether all values are about the same: an axis about them would show noise, or nothing."""
+    every = np.concatenate([values for group in panel.groups.values() for values in group.values()])
+    return bool(0 <= np.ptp(every) < FLAT * every.min())
+
+
 def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
     width = 0.84 / max(len(group) for group in panel.groups.values())
     for x, group in enumerate(panel.groups.values()):
@@ -230,6 +240,8 @@ def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
             _dots(ax, left + np.asarray(spread), group[label], DOT * len(panel.groups))
             ax.errorbar(left, found.mean, found.sd, color="0.15", lw=0.7, capsize=1.5, capthick=0.7)
     ax.set_xticks(range(len(panel.groups)), list(panel.groups))
+    # Runs that are missing leave their place, also at the ends.
+    ax.set_xlim(-0.55, len(panel.groups) - 0.45)
     ax.axhline(0, color="0.3", lw=0.5)
     _words(ax, panel.title, panel.xlabel, panel.ylabel)
 
@@ -318,7 +330,7 @@ def _heat_map(ax: Any, grid: Grid, limits: tuple[float, float]) -> Any:
             ax.text(column, row, "–", ha="center", va="center", color="0.4")
             continue
         dark = (value - low) / (high - low) < WHITE_TEXT_BELOW
-        text = f"{value:.2f}"
+        text = f"{value:z.2f}"
         if grid.spreads is not None:
             text += f"\n±{grid.spreads[row, column]:.2f}"
         colour = "white" if dark else "black"

@@ -9,7 +9,7 @@ from pathlib import Path
 from adastack.files import encode_json, write_json, write_whole
 from adastack.lab.experiment import Table
 from adastack.lab.findings import STATUSES, Chapter, Findings
-from adastack.lab.report import BADGES, command_of
+from adastack.lab.report import BADGES, NAMES, NUMBERS, command_of
 from adastack.viewer.svg import slim
 
 OURS = (".csv", ".svg", ".json")
@@ -90,6 +90,7 @@ def _readme(findings: Findings, shown: list[Chapter]) -> str:
     if missing:
         parts += [f"Not run yet: {', '.join(missing)}."]
     parts += ["## Claims", _claims(findings, {c.experiment.name for c in shown})]
+    parts += ["## Names and numbers", NAMES, NUMBERS]
     return "\n\n".join(parts) + "\n"
 
 
@@ -132,6 +133,7 @@ def _page(chapter: Chapter, scale: str) -> str:
         f"    {command_of(each.name, scale)}",
         each.page.strip(),
         "## Claims",
+        "What [names and numbers](../README.md#names-and-numbers) mean.",
         _markdown(["verdict", "claim", "measured", "needed", "in the paper"], claims),
         "## Figures and tables",
         *(f"![{figure.caption}]({figure.name}.svg)" for figure in analysis.figures),

@@ -15,6 +15,19 @@ from adastack.lab.live import duration, label
 from adastack.viewer.page import Page
 
 BADGES = {"holds": "✓ holds", "fails": "✗ fails", "not enough runs": "… not enough runs"}
+NAMES = (
+    "AS(k) is an adaptive stack of k slots, FS(k) a frame stack, Demir(k) a push/skip stack, + IM "
+    "with its bonus for rare observations. κ is the number of slots that is enough for an adaptive "
+    "stack, k* the number that the paper's oracle, a frame stack, has. “Robust”, and the "
+    "presets of worlds, are settings of our own; all others are the paper's. “At 3” is a maze of "
+    "length 3 or the like: what stands on the figure's axis."
+)
+NUMBERS = (
+    "a ± b (n=5) is the mean of 5 seeds and their standard deviation; “apart by” is the 95% "
+    "interval of the difference of two means. In figures, lines on bars are one standard "
+    "deviation and dots are seeds; light bands are one standard deviation, and dark bands or lines "
+    "on points the 95% interval of the mean."
+)
 CLASSES = {"holds": "holds", "fails": "fails", "not enough runs": "open"}
 
 
@@ -30,6 +43,8 @@ def report_page(findings: Findings, episodes: Sequence[Watched] = (), store: str
     _summary(page, findings)
     page.contents()
     page.heading("Claims")
+    for text in (NAMES, NUMBERS):
+        page.text(text)
     _claims(page, findings)
     for chapter in findings.chapters:
         _chapter(page, chapter, findings.scale, store)
@@ -78,9 +93,11 @@ def _summary(page: Page, findings: Findings) -> None:
     count, chapters = findings.count, findings.chapters
     done = sum(not chapter.missing for chapter in chapters)
     jobs = {job.address for chapter in chapters for job in chapter.jobs}
-    size = "the scale of the paper" if findings.scale == "paper" else "a small scale, as a trial"
+    size = "the scale of the paper"
+    if findings.scale != "paper":
+        size = "a small scale, as a trial: its trainings are too short to decide a claim"
     page.text(
-        f"Each experiment of the paper was run again, at {size}. "
+        f"Experiments of the paper, run again at {size}. "
         "A claim holds or fails by a test that stands beside it; where runs are missing it "
         "says so."
     )
