@@ -144,6 +144,7 @@ def test_another_world_is_refused(tmp_path, capsys):
     assert command("evaluate", str(tmp_path / "run"), "--task", "cube:view=full") == 2
     error = capsys.readouterr().err
     assert error.count("expected a task that shows MultiDiscrete") == 2
+    assert "actual: Box of shape (7, 7, 3) and Discrete(7) in minigrid-memory\n" in error
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Plays an episode and writes it."""
-    kind = args.format or _ending(args.out) or "html"
+    kind = args.format or _ending(args.out)
     out = args.out or Path(f"watch.{kind}")
     show = show_of(Run.open(folder_of(args.run)), args.seed, args.task)
     check_out(out)
@@ -68,6 +68,14 @@ def _write(show: Show, kind: str, out: Path, seed: int, max_steps: int) -> int:
     return len(film.pictures) - 1
 
 
-def _ending(out: Path | None) -> str | None:
-    ending = out.suffix.removeprefix(".") if out else ""
-    return ending if ending in FORMATS else None
+def _ending(out: Path | None) -> str:
+    """The format that a file's name asks for.
+
+    Raises:
+        ValueError: If there is no such format.
+    """
+    ending = out.suffix.removeprefix(".").lower() if out else ""
+    if ending and ending not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise ValueError(f"--out expects an ending of {endings}, or give --format; actual: {out}")
+    return ending or FORMATS[0]

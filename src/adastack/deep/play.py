@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from adastack.deep.agent import StackAgent
 from adastack.deep.host import Worker
+from adastack.deep.spaces import check_spaces
 from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
 from adastack.deep.update import Params
 from adastack.tasks.worlds import make_world
@@ -47,12 +48,11 @@ def player(agent: StackAgent, params: Params, name: str, episodes: int) -> Worke
     env = vector_env(name, min(agent.settings.n_envs, episodes))
     ours = (agent.observation_space, agent.action_space)
     theirs = (env.single_observation_space, env.single_action_space)
-    if ours != theirs:
+    try:
+        check_spaces(ours, theirs, name)
+    except ValueError:
         env.close()
-        raise ValueError(
-            f"expected a task that shows {ours[0]} and takes {ours[1]}, "
-            f"actual: {theirs[0]} and {theirs[1]} in {name}"
-        )
+        raise
     worker = Worker(agent, env, seed=0)
     worker.use(params, None)
     return worker

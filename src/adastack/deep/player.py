@@ -13,7 +13,7 @@ from adastack.deep.backend import prepare
 from adastack.deep.evaluate import log_chances, policy_of
 from adastack.deep.finite import FiniteSession
 from adastack.deep.learner import session_of
-from adastack.deep.spaces import env_action, leaves_of
+from adastack.deep.spaces import check_spaces, env_action, leaves_of
 from adastack.runs import Run, RunError
 from adastack.tabular.stacks import Decide
 from adastack.tasks.finite import FiniteTask
@@ -42,12 +42,7 @@ def stack_player(run: Run, seed: int, observations: Space[Any], actions: Space[A
     session = _restored(run)
     assert not isinstance(session, FiniteSession)
     agent = session.agent
-    ours = (agent.observation_space, agent.action_space)
-    if ours != (observations, actions):
-        raise ValueError(
-            f"expected a task that shows {ours[0]} and takes {ours[1]}, "
-            f"actual: {observations} and {actions}"
-        )
+    check_spaces((agent.observation_space, agent.action_space), (observations, actions))
     params = session.params_of(session.seeds.index(seed))
     # Where first stacks repeat their observation, the environment's own empty slots do so too.
     padding = [] if agent.repeats else [empty for _, _, empty in agent.columns]

@@ -12,6 +12,32 @@ from adastack.deep.heads import Bernoulli, Categorical, Gaussian, Head
 from adastack.deep.networks import Leaf, Spec
 
 Array = NDArray[Any]
+Spaces = tuple[spaces.Space[Any], spaces.Space[Any]]
+"""Of observations and of actions."""
+LETTERS = 80
+"""A space that takes more to write down is told by its kind and shape."""
+
+
+def check_spaces(ours: Spaces, theirs: Spaces, task: str = "") -> None:
+    """Compares the spaces that an agent learned with and those of a task.
+
+    Raises:
+        ValueError: If they differ.
+    """
+    if ours == theirs:
+        return
+    shows, takes, shown, taken = map(_in_words, (*ours, *theirs))
+    where = f" in {task}" if task else ""
+    raise ValueError(
+        f"expected a task that shows {shows} and takes {takes}, actual: {shown} and {taken}{where}"
+    )
+
+
+def _in_words(space: spaces.Space[Any]) -> str:
+    text = " ".join(str(space).split())
+    if len(text) <= LETTERS or space.shape is None:
+        return text
+    return f"{type(space).__name__} of shape {space.shape}"
 
 
 def columns_of(spec: Spec, space: spaces.Space[Any]) -> list[tuple[tuple[int, ...], Any, Any]]:
