@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from adastack.progress import watch
-from adastack.runs import Run
+from adastack.runs import Run, RunError
 from adastack.tabular.learner import evaluate, session_of, train
 from adastack.tabular.policies import policy_of
 from adastack.viewer import Page, record
@@ -120,7 +120,10 @@ def main():
     rows, runs = [], {}
     for name, k in MEMORIES.items():
         rule = name.split(",")[0]
-        run = runs[f"{rule}, {k} slots"] = learn(rule, k, args)
+        try:
+            run = runs[f"{rule}, {k} slots"] = learn(rule, k, args)
+        except (RunError, ValueError) as error:
+            parser.error(str(error))  # With the options, of which --again may help.
         scores = [success(run, task) for task in (TASK, LONG)]
         rows.append([name, str(k), *(f"{score:.0%}" for score in scores)])
     table = Table("memory", "slots", "success at 16", "success at 1,000,000")
