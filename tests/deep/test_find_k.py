@@ -54,6 +54,13 @@ def test_networks_learn_the_answer_too(tmp_path, capsys):
     assert result["k"] == result["kappa"] == 2
 
 
+def test_stacks_that_learned_nothing_are_not_called_enough(tmp_path, capsys):
+    words = ["--steps", "100", "--seeds", "2", "--max-k", "1", "--no-proof"]
+    assert main(["find-k", "xormaze", *words, "--out", str(tmp_path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "does as well as any tried (return 0.000): k = 1; kappa is not proved here" in said
+
+
 def test_a_world_is_searched_with_its_own_settings(tmp_path, capsys):
     words = ["velocity-only-cartpole", "--steps", "2048", "--seeds", "2", "--max-k", "1"]
     run = Path(found(capsys, *words, "--out", str(tmp_path))["stacks"][0]["run"])

@@ -66,7 +66,7 @@ def test_a_path_may_hold_commas_and_colons(tmp_path):
     [
         ("tmaze", r"expected a task of passive-tmaze, .*, actual: 'tmaze'"),
         ("pasive-tmaze", r"actual: 'pasive-tmaze' \(did you mean passive-tmaze\?\)"),
-        ("", "expected a task of .*, actual: ''"),
+        ("", r"expected a task of .*, actual: '' \(`adastack tasks` lists worlds, too\)"),
         ("xormaze:length=3", "expected an option of continual for xormaze, actual: 'length'"),
         ("passive-tmaze:lenght=3", r"actual: 'lenght' \(did you mean length\?\)"),
         ("office:size=3", r"expected an option \(it has none\) for office, actual: 'size'"),

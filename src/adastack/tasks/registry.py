@@ -222,7 +222,8 @@ def _entry(name: str) -> TaskEntry:
         from adastack.tasks.worlds import WORLDS
 
         known = ", ".join(_TASKS)
-        why = ", which is no finite table" if name in WORLDS else hint(name, [*_TASKS, *WORLDS])
+        why = hint(name, [*_TASKS, *WORLDS]) or " (`adastack tasks` lists worlds, too)"
+        why = ", which is no finite table" if name in WORLDS else why
         raise ValueError(f"expected a task of {known}, actual: {name!r}{why}")
     return _TASKS[name]
 
