@@ -133,6 +133,7 @@ def test_a_small_store_is_drawn(tmp_path):
     assert names == {"q-passive-optimality", "q-passive-abstraction"}
     plain = ALL["tabular"].analyse(Results(store, ALL["tabular"].sweep(SCALES["smoke"])))
     assert {figure.name for figure in plain.figures} == {"passive-bars", "passive-curves"}
+    assert not {"active", "active-comparison"} & {table.name for table in plain.tables}
     table = next(table for table in plain.tables if table.name == "passive")
     filled = [row for row in table.rows if row[4] == "2 of 20"]
     assert len(filled) == 8

@@ -115,6 +115,16 @@ def test_bad_input_is_one_line_and_writes_nothing(capsys, tmp_path, monkeypatch,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_training_that_is_stopped_says_how_to_go_on(capsys, tmp_path, monkeypatch):
+    def stop(**asked):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("adastack.tabular.learner.train", stop)
+    code, error = train(capsys, tmp_path, "xormaze", "--steps", "1000")
+    assert code == 1
+    assert error == "adastack train: stopped: the same command with --resume goes on\n"
+
+
 def test_a_run_is_never_overwritten(capsys, tmp_path):
     train(capsys, tmp_path, "xormaze", "--steps", "1000")
     before = (tmp_path / "run" / "result.json").read_bytes()

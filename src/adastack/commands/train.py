@@ -66,20 +66,23 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         if LEARNERS[args.algo] == TABULAR:
             raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
         overrides["net"] = args.net
-    with watch(args.steps) as progress:
-        result: dict[str, Any] = learner.train(
-            task=args.task,
-            memory=args.memory,
-            stack_size=args.k,
-            algo=args.algo,
-            preset=args.preset,
-            steps=args.steps,
-            seeds=list(range(args.seed, args.seed + args.seeds)),
-            path=args.out or default_folder(args, overrides),
-            overrides=overrides,
-            resume=args.resume,
-            progress=progress,
-        )
+    asked: dict[str, Any] = {
+        "task": args.task,
+        "memory": args.memory,
+        "stack_size": args.k,
+        "algo": args.algo,
+        "preset": args.preset,
+        "steps": args.steps,
+        "seeds": list(range(args.seed, args.seed + args.seeds)),
+        "path": args.out or default_folder(args, overrides),
+        "overrides": overrides,
+        "resume": args.resume,
+    }
+    try:
+        with watch(args.steps) as progress:
+            result: dict[str, Any] = learner.train(**asked, progress=progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped: the same command with --resume goes on") from None
     return result
 
 

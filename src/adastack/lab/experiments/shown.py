@@ -135,10 +135,10 @@ def seed_table(results: Results, study: Study, name: str, caption: str = "") -> 
     header = ["task", "memory", "k", "settings", "seeds", *metrics.values()]
     first = next(iter(metrics.values()))
     header += [f"{first}: 95% interval", f"{first}: IQM (bootstrap 95%)", "solved (95%)"]
-    rows = []
-    for point in study.shown(results):
-        for memory in point.memories:
-            rows.append(_row(results, study, point, memory, metrics))
+    arms = [(point, memory) for point in study.shown(results) for memory in point.memories]
+    # What has not been run yet is told beside what has, but a table of nothing else is none.
+    begun = any(results.rows(**study.where(*arm)) for arm in arms)
+    rows = [_row(results, study, *arm, metrics) for arm in arms if begun]
     return Table(name, header, rows, caption)
 
 
