@@ -136,7 +136,7 @@ def bars(panels: Sequence[Panel]) -> str:
     if not panels:
         return ""
     with _style():
-        labels = _order(label for p in panels for group in p.groups.values() for label in group)
+        labels = _labels(panels)
         crowded = len(labels) * max(len(panel.groups) for panel in panels) > MOST_NARROW_BARS
         canvas, axes = _canvas(len(panels), 2 if crowded else 4, 1.9)
         for ax, panel in zip(axes, panels, strict=False):
@@ -152,7 +152,7 @@ def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) 
         return ""
     with _style():
         canvas, axes = _canvas(len(panels), columns, 2.1)
-        labels = _order(label for p in panels for group in p.groups.values() for label in group)
+        labels = _labels(panels)
         for ax, panel in zip(axes, panels, strict=False):
             _line_panel(ax, panel, labels)
             if logarithmic:
@@ -353,6 +353,12 @@ def _canvas(count: int, columns: int, height: float) -> tuple[Canvas, list[Any]]
     canvas = Canvas(figsize=(WIDTH, height * rows + 0.3), layout="constrained")
     axes = [canvas.add_subplot(rows, columns, i + 1) for i in range(count)]
     return canvas, axes
+
+
+def _labels(panels: Sequence[Panel]) -> list[str]:
+    """The series that have a value somewhere."""
+    groups = [group for panel in panels for group in panel.groups.values()]
+    return _order(label for group in groups for label, values in group.items() if len(values))
 
 
 def _order(labels: Any) -> list[str]:

@@ -77,7 +77,7 @@ def _readme(findings: Findings, shown: list[Chapter]) -> str:
     parts = [
         "# Results",
         f"Scale: {findings.scale}. Of {count.total()} claims {count['holds']} hold, "
-        f"{count['fails']} fail and {count['not enough runs']} lack runs. Computed on "
+        f"{count['fails']} fail and {count['not enough runs']} lack runs to decide. Computed on "
         f"{machine['cores']} cores of {machine['processor'] or machine['architecture']} with "
         f"{machine['memory'] or 'unknown'} memory; library versions are in "
         "[machine.json](machine.json).",
@@ -101,7 +101,7 @@ def _experiments(shown: list[Chapter]) -> str:
         runs = f"{len(chapter.finished)} of {len(chapter.jobs)}"
         numbers = [str(count[status]) for status in STATUSES]
         rows.append([f"[{each.title}]({each.name}/README.md)", each.where, runs, *numbers])
-    header = ["experiment", "in the paper", "runs finished", "claims hold", "fail", "lack runs"]
+    header = ["experiment", "in the paper", "runs finished", "claims hold", "fail", "undecided"]
     return _markdown(header, rows)
 
 

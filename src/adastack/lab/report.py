@@ -104,7 +104,7 @@ def _summary(page: Page, findings: Findings) -> None:
     figures = {
         "claims hold": str(count["holds"]),
         "claims fail": str(count["fails"]),
-        "lack runs": str(count["not enough runs"]),
+        "undecided": str(count["not enough runs"]),
         "experiments complete": f"{done} of {len(chapters)}",
         "runs finished": f"{len(findings.finished)} of {len(jobs)}",
         "of computing": duration(findings.seconds),

@@ -32,6 +32,7 @@ AFTER = {"optimality": "Optimality after training, greedy"}
 CONTINUAL = {"auc_reward": "Reward per 1000 steps", **REGRETS, **AFTER}
 EPISODIC = {"auc_return": "Return", **REGRETS, **AFTER}
 SCALING = {"auc_return": "Return over the training", "auc_memory_regret": "Memory regret"}
+MEANS = "means over the training, where a panel does not say otherwise"
 SOLVED = 0.98
 """The share of the optimal value at which a seed counts as having solved its task."""
 
@@ -78,7 +79,7 @@ def show_study(results: Results, study: Study, what: str, key: str = "") -> Anal
             comparison_table(results, study, f"{prefix}comparison", what),
         ],
         [
-            bar_figure(results, study, f"{prefix}bars", f"{what}: means over the training."),
+            bar_figure(results, study, f"{prefix}bars", f"{what}: {MEANS}."),
             curve_figure(results, study, f"{prefix}curves", learning),
         ],
     )
