@@ -71,7 +71,7 @@ class Killer(threading.Thread):
             time.sleep(0.005)
 
 
-def killed_and_whole(tmp_path, monkeypatch, jobs, kills, longest):
+def assert_killed_is_as_whole(tmp_path, monkeypatch, jobs, kills, longest):
     monkeypatch.setattr(runner, "DEATHS", kills + 1)
     whole, broken = Store(tmp_path / "whole"), Store(tmp_path / "broken")
     run(jobs, whole, workers=1)
@@ -87,13 +87,13 @@ def killed_and_whole(tmp_path, monkeypatch, jobs, kills, longest):
 
 def test_workers_killed_at_20_random_moments(tmp_path, monkeypatch):
     jobs = [often(tabular([seed], 6_000_000, evaluate=[longer()])) for seed in range(6)]
-    killed_and_whole(tmp_path, monkeypatch, jobs, KILLS, 0.15)
+    assert_killed_is_as_whole(tmp_path, monkeypatch, jobs, KILLS, 0.15)
 
 
 @pytest.mark.slow
 def test_deep_workers_killed_at_random_moments(tmp_path, monkeypatch):
     jobs = [often(deep(seed, steps=600_000)) for seed in range(2)]
-    killed_and_whole(tmp_path, monkeypatch, jobs, 5, 1.0)
+    assert_killed_is_as_whole(tmp_path, monkeypatch, jobs, 5, 1.0)
 
 
 SCRIPT = """

@@ -243,6 +243,13 @@ def test_what_was_begun_takes_only_the_rest(store):
     assert Rates(store).seconds_left(job) == pytest.approx(whole / 4)
 
 
+def test_the_time_left_does_not_read_the_store_again(store, monkeypatch):
+    rates, job = Rates(store), tabular()
+    first = rates.seconds_left(job)
+    monkeypatch.setattr(Store, "share_left", lambda *args: pytest.fail("read again"))
+    assert rates.seconds_left(job) == first
+
+
 def test_a_new_test_needs_no_new_training(store):
     run([tabular()], store, workers=1)
     assert store.share_left(tabular(evaluate=[longer()])) == 0

@@ -147,7 +147,7 @@ def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, 
         return {
             "exist": len(jobs) - len(todo),
             "to_do": len(todo),
-            "steps": sum(round(job.steps * store.share_left(job)) for job in todo),
+            "steps": sum(round(job.steps * rates.share_left(job)) for job in todo),
             "seconds": max([sum(each) / workers, *each], default=0.0),
         }
 

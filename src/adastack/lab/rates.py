@@ -42,6 +42,7 @@ class Rates:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._measured: dict[Hashable, list[tuple[int, float]]] = {}
+        self._left: dict[str, float] = {}
         self.learn(store.jobs())
 
     def learn(self, jobs: Iterable[Job]) -> None:
@@ -73,10 +74,16 @@ class Rates:
             return EXACT_SECONDS
         return _start(job) + job.steps / usual_rate(job)
 
+    def share_left(self, job: Job) -> float:
+        """The part of a training that was still to be made when it was first asked for."""
+        # A live table asks for all jobs once a second, and who waits does not get on.
+        if job.address not in self._left:
+            self._left[job.address] = self._store.share_left(job)
+        return self._left[job.address]
+
     def seconds_left(self, job: Job) -> float:
         """How long one core still needs for a job that may have been begun."""
-        share = self._store.share_left(job)
-        whole = self.seconds(job)
+        share, whole = self.share_left(job), self.seconds(job)
         return whole if share == 1 else max(share * whole, _start(job))
 
 

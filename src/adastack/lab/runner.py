@@ -122,22 +122,28 @@ def run(
     if workers is not None and workers < 1:
         raise ValueError(f"workers must be at least 1, actual: {workers}")
     store.prepare()
-    board = Board(store, merged(jobs), Rates(store))
-    for job in board.jobs:
-        if store.is_finished(job):
-            board.outcome.skipped.append(job.address)
-        else:
-            board.waiting.append(job)
+    board = _board_of(merged(jobs), store)
     if not board.waiting:
         return board.outcome
-    # The longest first: no worker is left with a long job when the others are done.
-    board.waiting.sort(key=board.rates.seconds_left, reverse=True)
     pool = _pool(backend, store, workers, address)
     try:
         _Runner(board, pool, on_change or (lambda board: None)).run()
     finally:
         pool.close()
     return board.outcome
+
+
+def _board_of(jobs: list[Job], store: Store) -> Board:
+    """What is there already, and what is to be computed."""
+    board = Board(store, jobs, Rates(store))
+    for job in jobs:
+        if store.is_finished(job):
+            board.outcome.skipped.append(job.address)
+        else:
+            board.waiting.append(job)
+    # The longest first: no worker is left with a long job when the others are done.
+    board.waiting.sort(key=board.rates.seconds_left, reverse=True)
+    return board
 
 
 def _pool(backend: str, store: Store, workers: int | None, address: str | None) -> Pool:

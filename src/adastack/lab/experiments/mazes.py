@@ -21,10 +21,10 @@ def both_mazes(passive: Study, active: Study) -> Mazes:
 
 def show_mazes(results: Results, mazes: Mazes, what: str) -> Analysis:
     """Both mazes, one after the other; ``what`` begins every caption, with {} for the maze."""
-    shown = (
+    shown = [
         show_study(results, study, what.format(title), key) for key, (title, study) in mazes.items()
-    )
-    return together(list(shown))
+    ]
+    return together(shown)
 
 
 def earns_as_the_oracle(study: Study) -> Callable[[Results], Verdict]:
