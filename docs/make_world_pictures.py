@@ -11,7 +11,7 @@ import matplotlib.image
 import numpy as np
 
 import adastack  # noqa: F401
-from adastack.tasks.cube_moves import ACTIONS
+from adastack.tasks.worlds.cube.moves import ACTIONS
 from adastack.wrappers import AdaptiveStack
 
 FOLDER = Path(__file__).parent / "images"

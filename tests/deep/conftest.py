@@ -4,6 +4,6 @@ import os
 
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
-from adastack.deep.backend import prepare
+from adastack.deep.backend import enable_compilation_cache
 
-prepare()
+enable_compilation_cache()

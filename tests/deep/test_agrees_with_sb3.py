@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adastack.deep.compiled import Trainer
+from adastack.deep.finite import FiniteTrainer
 from adastack.deep.settings import PPOSettings
 from adastack.deep.tables import OVER, SUCCESS
-from adastack.tasks import induce, passive_tmaze
+from adastack.process import induce
+from adastack.tasks import passive_tmaze
 from adastack.tasks.environment import FiniteTaskEnv
 from adastack.wrappers import AdaptiveStack
 
@@ -17,7 +18,7 @@ SEEDS, UPDATES, PARTS = 10, 160, 4
 
 def ours(length):
     """(seeds, parts): success in each quarter of the run."""
-    trainer = Trainer(induce(passive_tmaze(length), "adaptive", 2), PPOSettings())
+    trainer = FiniteTrainer(induce(passive_tmaze(length), "adaptive", 2), PPOSettings())
     learner, seeds = trainer.init(range(SEEDS)), jnp.arange(SEEDS)
     _, log, _ = trainer.chunk(learner, seeds, 0, UPDATES, UPDATES, capacity=UPDATES)
     flags = np.asarray(log.flags).reshape(PARTS, -1, SEEDS, 128)

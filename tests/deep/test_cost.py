@@ -2,7 +2,7 @@
 
 import pytest
 
-from adastack.deep.finite import FiniteSession
+from adastack.deep.finite_session import FiniteSession
 from adastack.deep.settings import PPOSettings
 from adastack.tasks import passive_tmaze
 

@@ -7,13 +7,13 @@ from gymnasium.vector import AutoresetMode
 
 from adastack.deep.buffer import PADDING
 from adastack.deep.functional import FunctionalTrainer
-from adastack.deep.functional_run import FunctionalSession
+from adastack.deep.functional_session import FunctionalSession
 from adastack.deep.host import Worker
 from adastack.deep.settings import PPOSettings
-from adastack.tasks.cartpole_twin import MaskedCartPole
-from adastack.tasks.cube import Cube
 from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
-from adastack.tasks.minigrid_twin import MiniGridMemory
+from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
+from adastack.tasks.worlds.cube.functional import Cube
+from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
 from adastack.wrappers import vector
 
 ENVS, STEPS, UPDATES = 5, 24, 3

@@ -6,7 +6,7 @@ import pytest
 from gymnasium import spaces
 
 from adastack.deep.buffer import StoreOnce
-from adastack.deep.gym_run import GymSession, vector_env
+from adastack.deep.gym_session import GymSession, vector_env
 from adastack.deep.host import HostTrainer
 from adastack.deep.learner import train
 from adastack.deep.settings import PPOSettings
@@ -101,7 +101,7 @@ def test_every_space_is_trained(observation_space, action_space):
 
 
 def test_an_attempt_without_end_counts_as_far_as_it_was_played(monkeypatch):
-    monkeypatch.setattr("adastack.deep.play.MOST_STEPS", 5)
+    monkeypatch.setattr("adastack.deep.evaluation.MOST_STEPS", 5)
     name = registered("Long-v0", BOX, spaces.Discrete(2))
     (row,), steps = GymSession(name, "adaptive", 2, TINY, [0], 60).results(3, True, 0)
     assert (row["attempts"], row["cut"], row["return"], steps) == (3, 3, 5.0, 15)
@@ -144,7 +144,7 @@ def test_an_action_space_nobody_supports_is_refused():
 
 
 def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
-    monkeypatch.setattr("adastack.deep.gym_run.RESTART", 2)
+    monkeypatch.setattr("adastack.deep.gym_session.RESTART", 2)
 
     def session():
         return GymSession("CartPole-v1", "adaptive", 2, TINY, [0, 1], 360)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from adastack.deep.events import CurveEvents
 from adastack.deep.metrics import Recorder
 from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
+from adastack.tensorboard import CurveEvents
 
 GAMMA = 0.9
 

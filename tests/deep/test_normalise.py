@@ -7,8 +7,8 @@ import numpy as np
 from gymnasium import spaces
 
 from adastack.deep.agent import Rollout, StackAgent
-from adastack.deep.gym_run import GymSession
-from adastack.deep.normalise import LIMIT, normalised, nothing_seen, seen_with
+from adastack.deep.gym_session import GymSession
+from adastack.deep.normalise import LIMIT, no_stats, normalised, updated_stats
 from adastack.deep.settings import PPOSettings
 
 SETTINGS = PPOSettings(
@@ -18,10 +18,10 @@ SETTINGS = PPOSettings(
 
 def test_statistics_in_parts_are_those_of_the_whole():
     rows = np.random.default_rng(0).normal([5, -3, 0], [0.1, 20, 1], (300, 3)).astype(np.float32)
-    seen = nothing_seen((3,))
+    seen = no_stats((3,))
     np.testing.assert_allclose(normalised(seen, rows / 30), rows / 30, rtol=1e-5)
     for part in np.split(rows, [10, 11, 200]):
-        seen = seen_with(seen, jnp.asarray(part), jnp.ones_like(part, bool))
+        seen = updated_stats(seen, jnp.asarray(part), jnp.ones_like(part, bool))
     np.testing.assert_allclose(seen.mean, rows.mean(0), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(seen.variance, rows.var(0), rtol=1e-3)
     units = np.asarray(normalised(seen, rows))
@@ -30,7 +30,7 @@ def test_statistics_in_parts_are_those_of_the_whole():
 
 
 def test_extremes_are_cut_and_constants_are_not_blown_up():
-    seen = seen_with(nothing_seen(()), jnp.full(10, 3.0), jnp.ones(10, bool))
+    seen = updated_stats(no_stats(()), jnp.full(10, 3.0), jnp.ones(10, bool))
     np.testing.assert_allclose(normalised(seen, jnp.array([3.0, 3.00001])), [0, 0.01], rtol=0.05)
     assert normalised(seen, jnp.array(1e9)) == LIMIT
 
@@ -54,7 +54,7 @@ def test_a_run_sees_every_observation_once_and_freezes_them_to_play():
 
 def test_what_is_hidden_does_not_count_and_stays_zero():
     rows = np.array([[2.0, 0.0], [0.0, 0.0], [4.0, 0.0]], np.float32)
-    seen = seen_with(nothing_seen((2,)), jnp.asarray(rows), rows != 0)
+    seen = updated_stats(no_stats((2,)), jnp.asarray(rows), rows != 0)
     np.testing.assert_allclose(seen.mean, [3, 0])
     np.testing.assert_allclose(seen.variance, [1, 1])
     np.testing.assert_array_equal(seen.number, [2, 0])

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from adastack.deep.compiled import Trainer
+from adastack.deep.finite import FiniteTrainer
 from adastack.deep.functional import FunctionalTrainer
 from adastack.deep.settings import PPOSettings
-from adastack.tasks import induce, passive_tmaze
-from adastack.tasks.cube import Cube
+from adastack.process import induce
+from adastack.tasks import passive_tmaze
+from adastack.tasks.worlds.cube.functional import Cube
 
 PATIENCE = np.log(9)
 
@@ -23,7 +24,7 @@ def test_the_newest_slot_goes_nine_times_as_often(form):
     action, memory = agent.split(np.asarray(agent.act(params, [stacks], 0, 0)))
     assert 0.87 < (memory == 1).mean() < 0.93
     assert len(np.unique(action)) == 16
-    trainer = Trainer(induce(passive_tmaze(4), "adaptive", 2), settings)
+    trainer = FiniteTrainer(induce(passive_tmaze(4), "adaptive", 2), settings)
     learner = trainer.init([0])
     bias = np.asarray(learner.params["params"]["policy"]["bias"])[0]
     expected = np.zeros_like(bias)

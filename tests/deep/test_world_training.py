@@ -11,8 +11,8 @@ from adastack.deep.functional import FunctionalTrainer
 from adastack.deep.settings import PRESETS, PPOSettings, default_preset, settings_for
 from adastack.runs import Run
 from adastack.tasks import fetch_arm
-from adastack.tasks.minigrid_twin import MiniGridMemory
 from adastack.tasks.worlds import WORLDS
+from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
 
 TINY = ["n_envs=2", "n_steps=32", "batch_size=32", "n_epochs=1", "hidden=8", "learning_rate=0.01"]
 
@@ -88,7 +88,7 @@ def test_a_stopped_run_on_a_world_ends_as_if_it_had_not(tmp_path, capsys, monkey
     spec, words = "cube:depth=1,time_limit=10", ("--k", "2", "--steps", "320")
     assert train(spec, tmp_path / "whole", *words) == 0
     monkeypatch.setattr("adastack.deep.learner.SAVE_SECONDS", 0.0)
-    from adastack.deep.functional_run import FunctionalSession
+    from adastack.deep.functional_session import FunctionalSession
 
     real = FunctionalSession.advance
 
@@ -157,7 +157,7 @@ def test_another_world_is_refused(tmp_path, capsys):
 def test_an_attempt_is_played_to_its_end_where_that_is_known(
     spec, longer, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr("adastack.deep.play.MOST_STEPS", 20)
+    monkeypatch.setattr("adastack.deep.evaluation.MOST_STEPS", 20)
     assert train(spec, tmp_path / "run", "--steps", "64") == 0
     assert command("evaluate", str(tmp_path / "run"), "--task", longer, "--episodes", "4") == 0
     (row,) = json.loads(capsys.readouterr().out.splitlines()[-1])["seeds"]

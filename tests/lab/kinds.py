@@ -6,8 +6,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from adastack.lab.execute import kind_of
 from adastack.lab.job import Evaluation, Job, train_jobs
-from adastack.lab.work import kind_of
 from adastack.learners import learner_of
 
 # A process in the background ignores Ctrl-C, and so would its children; this one hears it.

@@ -12,12 +12,12 @@ import pytest
 
 from adastack.cli import main
 from adastack.lab import experiments
+from adastack.lab.execute import perform
 from adastack.lab.experiment import Experiment
 from adastack.lab.live import table_of
-from adastack.lab.rates import Rates
 from adastack.lab.runner import Board
+from adastack.lab.speed_estimates import SpeedEstimates
 from adastack.lab.store import Store
-from adastack.lab.work import perform
 from lab.kinds import HEARS_CTRL_C, longer, quick, tabular
 
 
@@ -207,7 +207,7 @@ def test_the_live_table_says_what_runs(tmp_path):
     with store.claim(job) as folder:
         said = {"step": 5_000, "total": 20_000, "rate": 1_000.0, "numbers": {"success": 0.5}}
         (folder / "progress.json").write_text(json.dumps(said))
-        board = Board(store, [job, quick(1)], Rates(store), running={job.address: job})
+        board = Board(store, [job, quick(1)], SpeedEstimates(store), running={job.address: job})
         table = table_of(board)
     cells = [next(iter(column.cells)) for column in table.columns]
     # Two seeds with 15,000 steps each are left, at 1,000 a second.
@@ -226,7 +226,7 @@ def test_the_live_table_counts_tests(tmp_path):
     with store.claim(job) as folder:
         perform(job, folder, Heard())
         (folder / "progress.json").write_text(json.dumps(said[-1]))
-        table = table_of(Board(store, [job], Rates(store), running={job.address: job}))
+        table = table_of(Board(store, [job], SpeedEstimates(store), running={job.address: job}))
     assert [next(iter(column.cells)) for column in table.columns][2] == "test 2 of 2"
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from adastack.lab.exact import of_length
+from adastack.lab.execute import kind_of
 from adastack.lab.job import Job
-from adastack.lab.work import kind_of
 from adastack.progress import Silent
 from adastack.theory.cost import Shape, cost
 

@@ -4,12 +4,12 @@ import pytest
 
 from adastack.deep.settings import settings_for as deep_settings
 from adastack.lab.claims import NOTHING, evaluate
+from adastack.lab.execute import kind_of, perform
 from adastack.lab.experiment import SCALES
 from adastack.lab.experiments import choose_experiments, load_experiments
 from adastack.lab.job import Job, merged
 from adastack.lab.results import Results
 from adastack.lab.store import Store
-from adastack.lab.work import kind_of, perform
 from adastack.learners import LEARNERS, TABULAR
 from adastack.memory import get_rule
 from adastack.progress import Silent

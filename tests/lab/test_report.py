@@ -11,6 +11,7 @@ from adastack.cli import main
 from adastack.files import write_json
 from adastack.lab import experiments
 from adastack.lab.episodes import watch_all
+from adastack.lab.execute import perform
 from adastack.lab.experiment import (
     SCALES,
     Analysis,
@@ -20,12 +21,11 @@ from adastack.lab.experiment import (
     Table,
     Verdict,
 )
-from adastack.lab.findings import gather
 from adastack.lab.job import Job, train_jobs
 from adastack.lab.publish import write_results
 from adastack.lab.report import NAMES, NUMBERS, missing_rows, report_page
+from adastack.lab.report_data import gather
 from adastack.lab.store import Store
-from adastack.lab.work import perform
 from adastack.progress import Silent
 from browser import Browser, executable
 

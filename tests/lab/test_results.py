@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from adastack.lab.execute import perform
 from adastack.lab.job import Evaluation, Job, train_jobs
 from adastack.lab.results import Results
 from adastack.lab.store import Store
-from adastack.lab.work import perform
 from adastack.progress import Silent
 from adastack.tabular import Session, settings_for
 from adastack.tasks.registry import make_task

@@ -12,8 +12,8 @@ import pytest
 
 from adastack.lab import local, runner
 from adastack.lab.job import Job
-from adastack.lab.rates import Rates
 from adastack.lab.runner import run
+from adastack.lab.speed_estimates import SpeedEstimates
 from adastack.lab.store import Store, StoreError
 from lab.kinds import HEARS_CTRL_C, longer, quick, tabular
 
@@ -220,31 +220,33 @@ def test_the_longest_job_is_first(store):
 )
 def test_usual_rates_know_worlds_and_slots(store, quick, slow):
     common = {"algo": "ppo", "steps": 1_000_000, "seeds": [0]}
-    times = [Rates(store).seconds(Job("train", {**common, **each})) for each in (quick, slow)]
+    times = [
+        SpeedEstimates(store).seconds(Job("train", {**common, **each})) for each in (quick, slow)
+    ]
     assert times[1] > 2 * times[0]
 
 
 def test_rates_are_learned_from_what_is_finished(store):
     job, twice = tabular(steps=20_000), tabular(steps=40_000)
-    usual = Rates(store).seconds(twice)
+    usual = SpeedEstimates(store).seconds(twice)
     run([job], store, workers=1)
-    assert Rates(store).seconds(twice) == pytest.approx(2 * store.document(job)["seconds"])
-    assert Rates(store).seconds(twice) != usual
+    assert SpeedEstimates(store).seconds(twice) == pytest.approx(2 * store.document(job)["seconds"])
+    assert SpeedEstimates(store).seconds(twice) != usual
     # A job that is far longer says nothing: the short one is all start.
-    assert Rates(store).measured(tabular(steps=2_000_000)) is None
+    assert SpeedEstimates(store).measured(tabular(steps=2_000_000)) is None
 
 
 def test_what_was_begun_takes_only_the_rest(store):
     job = tabular(steps=40_000_000)
-    whole = Rates(store).seconds(job)
-    assert Rates(store).seconds_left(job) == whole
+    whole = SpeedEstimates(store).seconds(job)
+    assert SpeedEstimates(store).seconds_left(job) == whole
     with store.claim(job) as folder:
         (folder / "progress.json").write_text('{"step": 30000000, "total": 40000000}')
-    assert Rates(store).seconds_left(job) == pytest.approx(whole / 4)
+    assert SpeedEstimates(store).seconds_left(job) == pytest.approx(whole / 4)
 
 
 def test_the_time_left_does_not_read_the_store_again(store, monkeypatch):
-    rates, job = Rates(store), tabular()
+    rates, job = SpeedEstimates(store), tabular()
     first = rates.seconds_left(job)
     monkeypatch.setattr(Store, "share_left", lambda *args: pytest.fail("read again"))
     assert rates.seconds_left(job) == first
@@ -267,7 +269,7 @@ def test_bad_options(store, options, message):
 
 
 def test_curves_are_the_same_in_any_process(store, tmp_path):
-    from adastack.lab.work import perform
+    from adastack.lab.execute import perform
     from adastack.progress import Silent
 
     job, here = tabular(), Store(tmp_path / "here")

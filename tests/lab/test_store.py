@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from adastack.files import DamagedFileError
+from adastack.lab.execute import perform
 from adastack.lab.job import Job
 from adastack.lab.store import Busy, Store, StoreError
-from adastack.lab.work import perform
 from adastack.progress import Silent
 from adastack.runs import Run
 from lab.kinds import longer, quick, tabular
@@ -40,7 +40,7 @@ def test_a_training_is_stored_whole(store):
     assert all(np.array_equal(ours[name], curves[name], equal_nan=True) for name in curves)
     tested = store.evaluation(job, longer())
     assert len(tested["seeds"]) == 2
-    # One step of reward in fifty against one in four: another task was played.
+    # One step of reward in fifty against one in four: another task was evaluated.
     assert tested["seeds"][0]["reward_rate"] < store.result(job)["seeds"][0]["reward_rate"] / 5
     assert store.jobs() == [job]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from adastack.process.draws import first_words
 from adastack.tabular import Session, settings_for
-from adastack.tabular.draws import first_words
 from adastack.tabular.reference import ReferenceLearner, SplitMix
 from adastack.tasks import active_tmaze, passive_tmaze, repeat_first, xormaze
 

@@ -34,10 +34,10 @@ def test_robust_is_optimal_on_every_seed_of_the_continual_mazes(capsys, tmp_path
     code, result = train(capsys, tmp_path, task, "--seeds", "20", "--seed", "500")
     assert code == 0
     best = 1000 / (length if kind == "passive" else length + 1)
-    rates = [seed["reward_rate"] for seed in result["seeds"]]
-    assert len(rates) == 20
-    assert min(rates) >= 0.98 * best
-    assert max(rates) <= best * (1 + 1e-9)
+    schedule = [seed["reward_rate"] for seed in result["seeds"]]
+    assert len(schedule) == 20
+    assert min(schedule) >= 0.98 * best
+    assert max(schedule) <= best * (1 + 1e-9)
 
 
 def test_robust_solves_the_xormaze_on_every_seed(capsys, tmp_path):

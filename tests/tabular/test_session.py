@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from adastack.process import TooLargeError
 from adastack.tabular import Session, settings_for
-from adastack.tasks import TooLargeError, active_tmaze, passive_tmaze, xormaze
+from adastack.tasks import active_tmaze, passive_tmaze, xormaze
 
 MAZE = active_tmaze(length=4, continual=True)
 KINDS = [
@@ -59,7 +60,7 @@ def test_metrics_do_not_grow_with_the_run():
 
 
 def test_a_table_that_is_too_large_is_refused_with_its_size(monkeypatch):
-    monkeypatch.setattr("adastack.tabular.room.MAX_PAIRS", 100_000)
+    monkeypatch.setattr("adastack.process.capacity.MAX_PAIRS", 100_000)
     with pytest.raises(TooLargeError, match=r"stacks takes .*B: use a smaller k"):
         session("q", active_tmaze(length=40), 30, [0])
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adastack.process.draws import first_words
 from adastack.tabular import Session, settings_for
-from adastack.tabular.draws import first_words
 from adastack.tabular.reference import ReferenceLearner, SplitMix
 from adastack.tasks import active_tmaze, passive_tmaze, xormaze
 from tabular.tiny import chain, noisy_choice

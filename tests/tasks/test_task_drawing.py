@@ -12,9 +12,9 @@ from adastack.tasks import (
     repeat_first,
     xormaze,
 )
-from adastack.tasks.drawing import CELL, COLOURS, INK, MARGIN, PAPER, draw
-from adastack.tasks.font import lettering
-from adastack.tasks.writing import write
+from adastack.tasks.drawing.finite_task import CELL, COLOURS, INK, MARGIN, PAPER, draw
+from adastack.tasks.drawing.font import lettering
+from adastack.tasks.drawing.writing import write
 
 GREY, BLUE, RED, GREEN = (COLOURS[name] for name in ("grey", "blue", "red", "green"))
 PICTURED = [passive_tmaze(6), passive_tmaze(5, random_length=True), active_tmaze(5), xormaze()]

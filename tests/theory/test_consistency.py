@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from adastack.tasks import induce, make_task, passive_tmaze
+from adastack.process import induce
+from adastack.tasks import make_task, passive_tmaze
 from adastack.theory.consistency import optimal_consistency, policy_consistency
 from adastack.theory.table import consistency_table
 from adastack.theory.values import uniform_policy

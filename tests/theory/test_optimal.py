@@ -2,7 +2,8 @@
 
 import pytest
 
-from adastack.tasks import TooLargeError, active_tmaze, make_task, passive_tmaze, xormaze
+from adastack.process import TooLargeError
+from adastack.tasks import active_tmaze, make_task, passive_tmaze, xormaze
 from adastack.theory.belief import beliefs
 from adastack.theory.optimal import optimal_values
 from theory.plain import random_task, tree_value

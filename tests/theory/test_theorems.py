@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from adastack.tasks import induce, make_task, passive_tmaze, xormaze
+from adastack.process import induce
+from adastack.tasks import make_task, passive_tmaze, xormaze
 from adastack.theory.consistency import optimal_consistency, policy_consistency
 from adastack.theory.kappa import kappa
 from adastack.theory.random_tasks import (

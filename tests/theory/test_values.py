@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adastack.tasks import active_tmaze, induce, passive_tmaze, xormaze
+from adastack.process import induce
+from adastack.tasks import active_tmaze, passive_tmaze, xormaze
 from adastack.theory.kappa import kappa
 from adastack.theory.values import policy_table, stack_values, uniform_policy
 from theory.plain import pair_values, random_task, reachable_stacks

@@ -12,10 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from adastack.bench.figure import Figure
-from adastack.deep.compiled import Trainer
-from adastack.deep.gym_run import GymSession
+from adastack.deep.finite import FiniteTrainer
+from adastack.deep.gym_session import GymSession
 from adastack.deep.settings import PPOSettings
-from adastack.tasks import induce, passive_tmaze
+from adastack.process import induce
+from adastack.tasks import passive_tmaze
 from adastack.tasks.environment import FiniteTaskEnv
 from adastack.wrappers import AdaptiveStack
 
@@ -44,7 +45,7 @@ def measure() -> list[Figure]:
 def _compiled(seeds: int, updates: int, tables: bool = True) -> float:
     """Steps per second over all seeds."""
     settings = PPOSettings(tables=tables)
-    trainer = Trainer(induce(passive_tmaze(LENGTH), "adaptive", 2), settings)
+    trainer = FiniteTrainer(induce(passive_tmaze(LENGTH), "adaptive", 2), settings)
     numbers = jnp.arange(seeds)
     learner = trainer.init(range(seeds))
     best = 0.0

@@ -14,10 +14,10 @@ from gymnasium.vector import AsyncVectorEnv
 from jax import Array
 
 from adastack.bench.figure import Figure, interleaved
-from adastack.tasks.fetch_vector import FetchReachVectorEnv
 from adastack.tasks.functional import FunctionalTask
-from adastack.tasks.minigrid import MiniGridMemoryEnv
-from adastack.tasks.minigrid_twin import MiniGridMemory
+from adastack.tasks.worlds.fetch.vector import FetchReachVectorEnv
+from adastack.tasks.worlds.minigrid.environment import MiniGridMemoryEnv
+from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
 
 GRID_STEPS = 300
 TWIN_ENVS, TWIN_STEPS = 256, 400

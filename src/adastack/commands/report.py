@@ -13,9 +13,9 @@ from adastack.commands import Output, check_out
 from adastack.lab.episodes import watch_all
 from adastack.lab.experiment import SCALES
 from adastack.lab.experiments import choose_experiments
-from adastack.lab.findings import gather
 from adastack.lab.publish import write_results
 from adastack.lab.report import report_page, summary_of
+from adastack.lab.report_data import gather
 from adastack.lab.store import ROOT, Store
 
 

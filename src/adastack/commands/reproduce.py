@@ -18,9 +18,9 @@ from adastack.lab.experiments import choose_experiments
 from adastack.lab.job import Job, merged
 from adastack.lab.live import duration, label, watch_jobs
 from adastack.lab.local import available_cores
-from adastack.lab.rates import Rates
 from adastack.lab.runner import BACKENDS
 from adastack.lab.runner import run as run_jobs
+from adastack.lab.speed_estimates import SpeedEstimates
 from adastack.lab.store import ROOT, Store
 
 
@@ -137,7 +137,7 @@ def without(sweeps: dict[str, list[Job]], words: Sequence[str]) -> dict[str, lis
 
 def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, Any]:
     """How many runs exist, how many are to do, and how long that takes."""
-    rates = Rates(store)
+    rates = SpeedEstimates(store)
     everything = merged(job for jobs in sweeps.values() for job in jobs)
     finished = {job.address for job in everything if store.is_finished(job)}
 

@@ -11,9 +11,10 @@ import numpy as np
 from gymnasium import spaces
 from jax import Array
 
+from adastack.deep.capacity import check_room
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Gaussian, Product
-from adastack.deep.initial import initial_params, patient
+from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.networks import (
     ActorCritic,
     Leaf,
@@ -22,15 +23,14 @@ from adastack.deep.networks import (
     check_net,
     leaves_in,
     one_hot,
-    read,
+    policy_and_value,
     respecified,
     spec_of,
 )
-from adastack.deep.normalise import Seen, normalised, nothing_seen, seen_with
-from adastack.deep.room import check_room
+from adastack.deep.normalise import RunningStats, no_stats, normalised, updated_stats
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
-from adastack.deep.update import Batch, Evaluation, Params, optimiser, rates_at, update
+from adastack.deep.update import Batch, Evaluation, Params, optimiser, schedule_at, update
 from adastack.memory import get_rule
 
 
@@ -127,10 +127,10 @@ class StackAgent:
             for i, (shape, dtype, _) in enumerate(self.columns)
         ]
         params = initial_params(self.net, nested(self.spec, rows), seed, self.settings.optimism)
-        params = patient(params, self.settings.patience, self.n_actions or 1)
+        params = bias_to_newest_slot(params, self.settings.patience, self.n_actions or 1)
         params = jax.tree.map(jnp.asarray, params)
         if self._units:
-            params["seen"] = {name: nothing_seen((self._n_entries(name),)) for name in self._units}
+            params["seen"] = {name: no_stats((self._n_entries(name),)) for name in self._units}
         return params, optimiser(self.settings).init(params["params"])
 
     def split(self, joined: Any) -> tuple[Any, Any]:
@@ -164,7 +164,7 @@ class StackAgent:
             for i, leaf in enumerate(leaves)
         ]
 
-    def _in_units(self, name: str, seen: Seen, leaf: Array) -> Array:
+    def _in_units(self, name: str, seen: RunningStats, leaf: Array) -> Array:
         """A normalised column. Zeros may mean "hidden": they stay zero, and a flag tells."""
         numbers = self._numbers(name, leaf)
         if self._units[name].kind == "onehot":
@@ -180,7 +180,7 @@ class StackAgent:
         return one_hot(flat, unit.shape) if unit.kind == "onehot" else flat
 
     def _net(self, params: Params, leaves: list[Array]) -> tuple[Array, Array]:
-        return read(self.net, params, nested(self.spec, leaves))
+        return policy_and_value(self.net, params, nested(self.spec, leaves))
 
     def learned(
         self, params: Params, moments: Any, rollout: Rollout, seed: Array, index: Array,
@@ -205,7 +205,7 @@ class StackAgent:
         batch = Batch(rows, actions, said.log_prob, advantage.reshape(-1), returns.reshape(-1))
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
         weights, moments, loss = update(
-            params["params"], moments, batch, key, rates_at(s, progress), evaluate, s
+            params["params"], moments, batch, key, schedule_at(s, progress), evaluate, s
         )
         return {**self._seen_with(params, rollout), "params": weights}, moments, loss
 
@@ -231,7 +231,7 @@ class StackAgent:
         for name, unit in self._units.items():
             rows = self._numbers(name, rollout.columns[int(name)][-n_new:])
             counts = jnp.ones_like(rows, bool) if unit.kind == "onehot" else rows != 0
-            seen[name] = seen_with(params["seen"][name], rows, counts)
+            seen[name] = updated_stats(params["seen"][name], rows, counts)
         return {**params, "seen": seen}
 
     def _parts(self, action: Array) -> list[Array]:

@@ -12,7 +12,7 @@ CACHE_SETTING = "jax_compilation_cache_dir"
 LEAST_SETTING = "jax_persistent_cache_min_compile_time_secs"
 
 
-def prepare() -> None:
+def enable_compilation_cache() -> None:
     """Keeps compiled programs in the user's cache folder, so that a second start is quick.
 
     A folder that the user names in JAX_COMPILATION_CACHE_DIR is used instead.

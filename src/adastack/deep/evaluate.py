@@ -1,4 +1,4 @@
-"""What a network decides, as a policy over stacks that `adastack.tabular.evaluation` plays."""
+"""What a network decides, as a policy over stacks that `adastack.process.evaluation` plays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jax import Array
 
 from adastack.deep.heads import joint_log_probs
 from adastack.deep.networks import ActorCritic, act
-from adastack.tabular.stacks import Decide
+from adastack.process.stacks import Decide
 from adastack.tasks.finite import Floats
 
 LogChances = Callable[[Any, Array], Array]

@@ -1,151 +1,293 @@
-"""A run on a finite task, in chunks of a second or two."""
+"""Rollout and training over M_k, compiled whole: the road of the finite tasks.
+
+Seeds run side by side. What steps the environments is vectorised over them; what does arithmetic
+with the networks runs one seed after the other, so that each seed gets the same numbers, bit for
+bit, however many there are.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
+import optax  # type: ignore[import-untyped]
+from jax import Array
 
-from adastack.deep.arrays import flatten, unflatten
-from adastack.deep.compiled import Trainer
-from adastack.deep.evaluate import log_chances, policy_of
-from adastack.deep.metrics import Recorder
+from adastack.deep.gae import generalised_advantages, monte_carlo_returns
+from adastack.deep.heads import Categorical, Product, cumulative, draw, joint_log_probs
+from adastack.deep.initial import bias_to_newest_slot, initial_params
+from adastack.deep.networks import ActorCritic, Leaf, act, check_net, policy_and_value
 from adastack.deep.settings import PPOSettings
-from adastack.memory import get_rule
-from adastack.tabular.room import induce_within
-from adastack.tasks.finite import FiniteTask
-
-CHUNK_SECONDS = 1.5
-LOG_BYTES = 16_000_000
-BYTES_PER_STEP = 7
+from adastack.deep.tables import MEMORY_REGRET, OVER, SUCCESS, tables_of
+from adastack.deep.update import Batch, Evaluation, Params, schedule_at, update
+from adastack.process.induced import Induced
 
 
-class FiniteSession:
-    """Trains all seeds on a finite task, chunk by chunk."""
+class EnvState(NamedTuple):
+    """Where the environments of one seed stand."""
 
-    def __init__(
+    state: Array
+    agent: Array
+    clock: Array
+
+
+class Learner(NamedTuple):
+    """All that a seed carries from one update to the next."""
+
+    params: Params
+    moments: Any
+    place: EnvState
+
+
+class Steps(NamedTuple):
+    """What happened, time on the first axis."""
+
+    state: Array
+    agent: Array
+    joint: Array
+    outcome: Array
+    over: Array
+
+
+class Log(NamedTuple):
+    """What the metrics are made from, per step."""
+
+    reward: Array
+    flags: Array
+    evicted: Array
+
+
+class FiniteTrainer:
+    """PPO or GRPO on a finite task with a memory; pure functions of a `Learner`."""
+
+    def __init__(self, induced: Induced, settings: PPOSettings) -> None:
+        if settings.padding != "empty":
+            raise ValueError(f"a finite task begins with empty slots, actual: {settings.padding!r}")
+        self.induced = induced
+        self.settings = settings
+        self.task = induced.task
+        self.tables = tables_of(induced)
+        self.n_actions = self.task.n_actions
+        self.n_memory = induced.n_memory_actions
+        tables = settings.tables
+        if tables is None:
+            tables = induced.n_agent_states <= settings.batch_size
+        self.tabulated = tables
+        self.heads = heads_for(self.n_actions, self.n_memory, settings.action_form)
+        spec = Leaf("onehot", (self.task.n_observations + 1,))
+        check_net(settings.net, spec)
+        self.net = ActorCritic(
+            spec,
+            settings.net,
+            self.heads.n_outputs,
+            critic=settings.critic,
+            shared=settings.shared,
+            hidden=settings.hidden,
+        )
+        self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
+
+    def init(self, seeds: Sequence[int]) -> Learner:
+        """Fresh learners, seeds on the first axis of every array."""
+        fresh = [self._init_one(int(seed)) for seed in seeds]
+        stacked: Learner = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *fresh)
+        return stacked
+
+    def _init_one(self, seed: int) -> Learner:
+        stack = np.zeros((1, self.induced.stack_size), np.int32)
+        params = initial_params(self.net, stack, seed, self.settings.optimism)
+        flat = self.settings.action_form == "flat"
+        params = bias_to_newest_slot(params, self.settings.patience, self.n_actions if flat else 1)
+        zeros = jax.tree.map(np.zeros_like, params)
+        uniform = np.random.default_rng([seed, 1]).random(self.settings.n_envs)
+        state = self.task.start_states[np.searchsorted(self.task.start_cdf, uniform, "right")]
+        agent = self.induced.first[self.task.observation[state]]
+        clock = np.zeros(self.settings.n_envs, np.int32)
+        place = EnvState(jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock))
+        return Learner(params, optax.ScaleByAdamState(np.int32(0), zeros, zeros), place)
+
+    # One chunk: some updates of all seeds.
+
+    def _chunk(
         self,
-        task: FiniteTask,
-        memory: str,
-        stack_size: int,
-        settings: PPOSettings,
-        seeds: Sequence[int],
-        steps: int,
-    ) -> None:
-        self.task, self.memory, self.stack_size = task, memory, stack_size
-        self.settings, self.seeds = settings, list(seeds)
-        pushes = (4 * task.n_observations + 8) * get_rule(memory).actions(stack_size)
-        # Everything is held twice, by numpy and by the device.
-        induced = induce_within(task, memory, stack_size, 2 * (pushes + 4 * stack_size))
-        self.trainer = Trainer(induced, settings)
-        per_update = settings.steps_per_update
-        self.total = -(-steps // per_update)
-        self.done = 0
-        self.recorder = Recorder(len(seeds), settings.n_envs, stack_size, settings.gamma)
-        # Not of the run's length, so that runs of all lengths share one compiled program.
-        self._capacity = max(1, LOG_BYTES // (BYTES_PER_STEP * per_update * len(seeds)))
-        self._next = 1
-        self._device_seeds = jnp.asarray(self.seeds, jnp.int32)
-        self.learner: Any = None
-
-    @property
-    def steps_done(self) -> int:
-        """Environment steps of each seed so far."""
-        return self.done * self.settings.steps_per_update
-
-    @property
-    def steps_total(self) -> int:
-        """Environment steps of each seed in the end."""
-        return self.total * self.settings.steps_per_update
-
-    @property
-    def savable(self) -> bool:
-        """Always: everything is an array."""
-        return True
-
-    def start(self) -> None:
-        """Begins with fresh learners."""
-        self.learner = self.trainer.init(self.seeds)
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
-        """Goes on from a checkpoint."""
-        template = self.trainer.init(self.seeds)
-        self.learner = jax.device_put(unflatten(template, "learner", arrays))
-        prefix = "metrics/"
-        self.recorder.restore(
-            {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+        learner: Learner,
+        seeds: Array,
+        done: Array,
+        count: Array,
+        total: Array,
+        capacity: int,
+    ) -> tuple[Learner, Log, Array]:
+        """Runs ``count`` of at most ``capacity`` updates, ``done`` of ``total`` being done."""
+        s = self.settings
+        shape = (capacity, len(seeds), s.n_steps, s.n_envs)
+        log = Log(
+            jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.uint8), jnp.zeros(shape, jnp.uint16)
         )
-        self.done = int(meta["done"])
 
-    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """What `restore` needs."""
-        arrays = flatten(self.learner, "learner")
-        arrays |= {f"metrics/{name}": array for name, array in self.recorder.state().items()}
-        return arrays, {"done": self.done}
+        def body(i: Array, carry: tuple[Learner, Log, Array]) -> tuple[Learner, Log, Array]:
+            learner, log, losses = carry
+            schedule = schedule_at(s, (done + i) / total)
+            learner, new, loss = self._update_all(learner, seeds, done + i, schedule)
+            log = jax.tree.map(lambda all_, one: all_.at[i].set(one), log, new)
+            return learner, log, losses.at[i].set(loss)
 
-    def advance(self) -> None:
-        """Runs one chunk; its size follows the clock, what it computes does not.
+        losses = jnp.zeros((capacity, len(seeds)))
+        ran: tuple[Learner, Log, Array] = jax.lax.fori_loop(0, count, body, (learner, log, losses))
+        return ran
 
-        Raises:
-            FloatingPointError: If a loss is not a number.
-        """
-        count = min(self._next, self._capacity, self.total - self.done)
-        began = time.perf_counter()
-        self.learner, log, losses = self.trainer.chunk(
-            self.learner, self._device_seeds, self.done, count, self.total, capacity=self._capacity
+    def _update_all(
+        self, learner: Learner, seeds: Array, index: Array, schedule: Any
+    ) -> tuple[Learner, Log, Array]:
+        keys = jax.vmap(
+            lambda seed: jax.random.split(jax.random.fold_in(jax.random.key(seed), index + 1), 2)
+        )(seeds)
+        if self.tabulated:
+            policy = jax.lax.map(self._policy_table, learner.params)
+            place, steps = jax.vmap(self._rollout_table)(policy, learner.place, keys[:, 0])
+        else:
+            place, steps = jax.lax.map(
+                lambda one: self._rollout_net(*one), (learner.params, learner.place, keys[:, 0])
+            )
+        log = self._log(steps)
+
+        def learn(one: Any) -> tuple[Params, Any, Array]:
+            params, moments, steps, reward, last_agent, key = one
+            batch = self._batch(params, steps, reward, last_agent)
+            return update(params, moments, batch, key, schedule, self.evaluate, self.settings)
+
+        params, moments, loss = jax.lax.map(
+            learn, (learner.params, learner.moments, steps, log.reward, place.agent, keys[:, 1])
         )
-        losses = np.asarray(losses)[:count]
-        self._check(losses)
-        self.recorder.add(*(np.asarray(part)[:count] for part in log))
-        self.done += count
-        spent = time.perf_counter() - began
-        if self.done > count:  # The first chunk's time is compilation.
-            self._next = max(1, int(count * min(8.0, CHUNK_SECONDS / max(spent, 1e-6))))
+        return Learner(params, moments, place), log, loss
 
-    def _check(self, losses: NDArray[Any]) -> None:
-        wrong = np.argwhere(~np.isfinite(losses))
-        if len(wrong):
-            update, seed = wrong[0]
-            step = (self.done + int(update)) * self.settings.steps_per_update
-            raise FloatingPointError(
-                f"the loss of seed {self.seeds[seed]} is {losses[update, seed]} at step {step}: "
-                f"lower learning_rate or max_grad_norm"
+    # Rollout.
+
+    def _policy_table(self, params: Params) -> Array:
+        """(agents, pairs - 1): cumulative probabilities of the pairs of actions."""
+        outputs = act(self.net, params, self.tables.stacks)
+        return cumulative(jnp.exp(self._joint(outputs)))
+
+    def _rollout_table(self, policy: Array, place: EnvState, key: Array) -> tuple[EnvState, Steps]:
+        return self._rollout(lambda agent: policy[agent], place, key)
+
+    def _rollout_net(self, params: Params, place: EnvState, key: Array) -> tuple[EnvState, Steps]:
+        def rows(agent: Array) -> Array:
+            outputs = act(self.net, params, self.tables.stacks[agent])
+            return cumulative(jnp.exp(self._joint(outputs)))
+
+        return self._rollout(rows, place, key)
+
+    def _rollout(
+        self, rows: Callable[[Array], Array], place: EnvState, key: Array
+    ) -> tuple[EnvState, Steps]:
+        s, t, limit = self.settings, self.tables, self.task.time_limit
+        uniform = jax.random.uniform(key, (3, s.n_steps, s.n_envs))
+        fresh = self._start(uniform[1])
+
+        def step(place: EnvState, now: tuple[Array, Array, Array]) -> tuple[EnvState, Steps]:
+            state, agent, clock = place
+            joint = draw(rows(agent), now[0])
+            memory, action = joint // self.n_actions, joint % self.n_actions
+            outcome = self._outcome(state, action, now[2])
+            over = t.ends[state, action, outcome]
+            if limit is not None:
+                over |= clock + 1 >= limit
+                clock = jnp.where(over, 0, clock + 1)
+            after = jnp.where(over, now[1], t.next_state[state, action, outcome])
+            seen = t.observation[after]
+            pushed = t.push[agent, memory, seen]
+            following = pushed if self.task.continual else jnp.where(over, t.first[seen], pushed)
+            return EnvState(after, following, clock), Steps(state, agent, joint, outcome, over)
+
+        return jax.lax.scan(step, place, (uniform[0], fresh, uniform[2]))
+
+    def _start(self, uniform: Array) -> Array:
+        return self.tables.start_states[
+            jnp.searchsorted(self.tables.start_cdf, uniform, side="right")
+        ]
+
+    def _outcome(self, state: Array, action: Array, uniform: Array) -> Array:
+        if self.task.n_outcomes == 1:
+            return jnp.zeros_like(state)
+        return draw(self.tables.outcome_cdf[state, action], uniform)
+
+    def _log(self, steps: Steps) -> Log:
+        """Rewards, flags and evicted slots of steps of any shape."""
+        t = self.tables
+        memory, action = steps.joint // self.n_actions, steps.joint % self.n_actions
+        at = (steps.state, action, steps.outcome)
+        regrets = t.regrets[t.cue_class[steps.state], steps.agent, memory]
+        # What is dropped when an attempt is over no longer matters.
+        regrets = jnp.where(steps.over, regrets & MEMORY_REGRET, regrets)
+        flags = regrets | jnp.where(steps.over, OVER, 0) | jnp.where(t.success[at], SUCCESS, 0)
+        evicted = t.evicted[steps.agent, memory]
+        return Log(t.reward[at], flags.astype(jnp.uint8), evicted.astype(jnp.uint16))
+
+    # Update.
+
+    def _batch(self, params: Params, steps: Steps, reward: Array, last_agent: Array) -> Batch:
+        """What one seed learns from; rows are the steps of all environments."""
+        s = self.settings
+        agent, joint = steps.agent.reshape(-1), steps.joint.reshape(-1)
+        said = self.evaluate(params, agent, joint)
+        over = jnp.zeros_like(steps.over) if self.task.continual else steps.over
+        if s.critic:
+            value = said.value.reshape(reward.shape)
+            following, terminated = self._following(steps, last_agent)
+            next_value = self._values(params, following)
+            advantage = generalised_advantages(
+                reward, value, next_value, terminated, over, s.gamma, s.gae_lambda
             )
+            returns = advantage + value
+        else:
+            advantage = returns = monte_carlo_returns(reward, over, s.gamma)
+        return Batch(agent, joint, said.log_prob, advantage.reshape(-1), returns.reshape(-1))
 
-    def results(self, episodes: int, greedy: bool, seed: int) -> tuple[list[dict[str, Any]], int]:
-        """Plays every seed's policy on the task it was trained on."""
-        return self.evaluate(self.task, episodes, greedy, seed)
+    def _following(self, steps: Steps, last_agent: Array) -> tuple[Array, Array]:
+        """The agent state after each step, before any reset, and whether the episode terminated."""
+        if self.task.continual:
+            following = jnp.concatenate([steps.agent[1:], last_agent[None]])
+            return following, jnp.zeros_like(steps.over)
+        t = self.tables
+        memory, action = steps.joint // self.n_actions, steps.joint % self.n_actions
+        at = (steps.state, action, steps.outcome)
+        pushed = t.push[steps.agent, memory, t.observation[t.next_state[at]]]
+        return jnp.maximum(pushed, 0), t.ends[at]
 
-    def evaluate(
-        self, task: FiniteTask, episodes: int, greedy: bool, seed: int
-    ) -> tuple[list[dict[str, Any]], int]:
-        """Plays every seed's policy: a row for each, and how many steps that took.
+    def _values(self, params: Params, agent: Array) -> Array:
+        if self.tabulated:
+            return policy_and_value(self.net, params, self.tables.stacks)[1][agent]
+        flat = self.tables.stacks[agent.reshape(-1)]
+        return policy_and_value(self.net, params, flat)[1].reshape(agent.shape)
 
-        Raises:
-            ValueError: If the task has other observations or actions than the run's own.
-        """
-        # Not at the start of a run, which must be quick: the theory comes with it.
-        from adastack.tabular.evaluation import Stage
-        from adastack.tabular.policies import check_same_signals
+    def evaluate(self, params: Params, agent: Array, joint: Array) -> Evaluation:
+        """Log-probabilities, entropies and values at agent states, by either road."""
+        if not self.tabulated:
+            rows = self._said(*policy_and_value(self.net, params, self.tables.stacks[agent]))
+        else:
+            table = self._said(*policy_and_value(self.net, params, self.tables.stacks))
+            # A product with one-hot rows looks up on the way there and sums up on the way back.
+            rows = jax.nn.one_hot(agent, len(table)) @ table
+        n = self.n_actions * self.n_memory
+        log_prob = jnp.sum(rows[:, :n] * jax.nn.one_hot(joint, n), axis=1)
+        return Evaluation(log_prob, rows[:, n], rows[:, n + 1], rows[:, n + 2])
 
-        check_same_signals(self.task, task)
-        stage = Stage(task, self.memory, self.stack_size, self.settings.gamma)
-        net, n_actions, n_memory = self.trainer.net, task.n_actions, self.trainer.n_memory
-        chances = log_chances(net, n_actions, n_memory, self.settings.action_form)
-        rows, walked = [], 0
-        for index, number in enumerate(self.seeds):
-            params = jax.tree.map(lambda leaf, i=index: leaf[i], self.learner.params)
-            played = stage.play(
-                policy_of(chances, params, greedy),
-                deterministic=greedy,
-                episodes=episodes,
-                seed=seed,
-            )
-            rows.append({"seed": number, **stage.summary(played)})
-            walked += played.steps_walked
-        return rows, walked
+    def _said(self, outputs: Array, value: Array) -> Array:
+        """(rows, pairs + 3): log-probabilities of the pairs, two entropies and the value."""
+        joint = self._joint(outputs)
+        entropies = self.heads.entropies(outputs)
+        memory = entropies[1] if len(entropies) > 1 else jnp.zeros_like(value)
+        columns = [entropies[0], memory, value]
+        return jnp.concatenate([joint, jnp.stack(columns, axis=1)], axis=1)
+
+    def _joint(self, outputs: Array) -> Array:
+        return joint_log_probs(outputs, self.n_actions, self.n_memory, self.settings.action_form)
+
+
+def heads_for(n_actions: int, n_memory: int, form: str) -> Product:
+    """The heads of a task with numbered actions."""
+    if form == "flat":
+        return Product((Categorical((n_actions * n_memory,)),))
+    return Product((Categorical((n_actions,)), Categorical((n_memory,))))

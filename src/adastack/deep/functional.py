@@ -40,7 +40,7 @@ class Stacks(NamedTuple):
     """Whether it came since the reset."""
 
 
-class Place(NamedTuple):
+class EnvState(NamedTuple):
     """Where the environments of one seed stand."""
 
     key: Array
@@ -56,7 +56,7 @@ class Learner(NamedTuple):
 
     params: Params
     moments: Any
-    place: Place
+    place: EnvState
 
 
 class Log(NamedTuple):
@@ -92,12 +92,12 @@ class FunctionalTrainer(StackAgent):
         first = seeding.np_random(of_env)[0].integers(2**32, dtype=np.uint32)
         return Learner(params, moments, self._begin(first))
 
-    def _begun(self, first: Array) -> Place:
+    def _begun(self, first: Array) -> EnvState:
         n = self.settings.n_envs
         key, now = reset_all(self.task, n, jax.random.key(first))
         rows = jnp.arange(1, 1 + n * self.stack_size, self.stack_size, dtype=jnp.int32)
         stacks = self._first(self._leaf(now.observation), rows, _shown(now, n))
-        return Place(jax.random.key_data(key), now.state, stacks, _cue(now, n))
+        return EnvState(jax.random.key_data(key), now.state, stacks, _cue(now, n))
 
     def _advanced(
         self, learner: Learner, seed: Array, index: Array, progress: Array
@@ -110,15 +110,15 @@ class FunctionalTrainer(StackAgent):
         return Learner(params, moments, place), log, loss
 
     def rollout(
-        self, params: Params, place: Place, seed: Array, index: Array
-    ) -> tuple[Place, Rollout, Log]:
+        self, params: Params, place: EnvState, seed: Array, index: Array
+    ) -> tuple[EnvState, Rollout, Log]:
         """So many steps of all environments, with one set of weights."""
         s = self.settings
         place = place._replace(stacks=_moved_to_the_head(place.stacks))
         held = place.stacks.shown
         head = 1 + s.n_envs * self.stack_size
 
-        def step(place: Place, t: Array) -> tuple[Place, tuple[Any, ...]]:
+        def step(place: EnvState, t: Array) -> tuple[EnvState, tuple[Any, ...]]:
             rows = head + t * s.n_envs + jnp.arange(s.n_envs, dtype=jnp.int32)
             return self._step(params, place, rows, seed, index * s.n_steps + t)
 
@@ -130,8 +130,8 @@ class FunctionalTrainer(StackAgent):
         return place, Rollout([jnp.concatenate(parts)], slots, *happened), log
 
     def _step(
-        self, params: Params, place: Place, rows: Array, seed: Array, clock: Array
-    ) -> tuple[Place, tuple[Any, ...]]:
+        self, params: Params, place: EnvState, rows: Array, seed: Array, clock: Array
+    ) -> tuple[EnvState, tuple[Any, ...]]:
         stacks, n = place.stacks, len(rows)
         joined = self.sample(params, [stacks.shown], seed, clock)
         action, memory = self.split(joined)
@@ -153,7 +153,7 @@ class FunctionalTrainer(StackAgent):
         reward = after.reward.astype(jnp.float32)
         log = Log(reward, flags, evicted.astype(jnp.uint16))
         happened = (joined, reward, after.terminated, over, bootstrap)
-        place = Place(jax.random.key_data(key), now.state, following, _cue(now, n))
+        place = EnvState(jax.random.key_data(key), now.state, following, _cue(now, n))
         return place, (seen, stacks.rows, *happened, log)
 
     def _leaf(self, observation: Array) -> Array:
@@ -170,7 +170,7 @@ class FunctionalTrainer(StackAgent):
         )
         return values
 
-    def _flags(self, place: Place, evicted: Array, after: Reset, over: Array) -> Array:
+    def _flags(self, place: EnvState, evicted: Array, after: Reset, over: Array) -> Array:
         ended = over | after.extras["attempt_over"]
         flags = jnp.where(ended, OVER, 0) | jnp.where(ended & after.extras["success"], SUCCESS, 0)
         if place.cue.shape[1]:

@@ -18,7 +18,7 @@ POSITION_DEVIATION = 0.02
 Weights = NDArray[np.float32]
 
 
-def patient(params: Any, patience: float, n_last: int) -> Any:
+def bias_to_newest_slot(params: Any, patience: float, n_last: int) -> Any:
     """Makes the last ``n_last`` outputs of a policy likelier at first.
 
     They give up the newest slot, so what is older stays for longer.

@@ -10,17 +10,17 @@ from typing import Any, Protocol
 import gymnasium
 from numpy.typing import NDArray
 
-from adastack.deep.backend import prepare
-from adastack.deep.events import CurveEvents
-from adastack.deep.finite import FiniteSession
-from adastack.deep.functional_run import FunctionalSession
-from adastack.deep.gym_run import GymSession
+from adastack.deep.backend import enable_compilation_cache
+from adastack.deep.finite_session import FiniteSession
+from adastack.deep.functional_session import FunctionalSession
+from adastack.deep.gym_session import GymSession
 from adastack.deep.metrics import Recorder
 from adastack.deep.settings import as_document, settings_for, settings_from
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
 from adastack.tasks.registry import make_task, split_spec
 from adastack.tasks.worlds import WORLDS, make_world
+from adastack.tensorboard import CurveEvents
 
 SAVE_SECONDS = 10.0
 EVALUATION_EPISODES = 100
@@ -83,7 +83,7 @@ def train(
         ValueError: If something cannot be run as asked; nothing is written then.
         RuntimeError: If a loss, an observation or a reward is not a number; the run is marked.
     """
-    prepare()
+    enable_compilation_cache()
     document = {
         "task": task,
         "memory": memory,
@@ -117,7 +117,7 @@ def evaluate(
     saved = run.load_checkpoint()
     if saved is None:
         raise RunError(f"{run.path} has no checkpoint yet: train it first")
-    prepare()
+    enable_compilation_cache()
     session = session_of(run.settings)
     session.restore(*saved)
     began = time.perf_counter()

@@ -254,7 +254,7 @@ class ActorCritic(nn.Module):
         return jnp.concatenate([mean, log_std, rest], axis=-1)
 
 
-def read(net: ActorCritic, params: Any, slots: Any) -> tuple[Array, Array]:
+def policy_and_value(net: ActorCritic, params: Any, slots: Any) -> tuple[Array, Array]:
     """Policy outputs and values of a batch of stacks."""
     outputs, value = cast(tuple[Array, Array], net.apply(params, slots))
     return outputs, value

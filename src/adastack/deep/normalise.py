@@ -13,7 +13,7 @@ LIMIT = 10.0
 """Normalised numbers are cut here."""
 
 
-class Seen(NamedTuple):
+class RunningStats(NamedTuple):
     """What has been seen of each entry of an observation so far."""
 
     number: Array
@@ -21,12 +21,12 @@ class Seen(NamedTuple):
     variance: Array
 
 
-def nothing_seen(shape: tuple[int, ...]) -> Seen:
+def no_stats(shape: tuple[int, ...]) -> RunningStats:
     """The beginning: observations stay as they are."""
-    return Seen(jnp.zeros(shape), jnp.zeros(shape), jnp.ones(shape))
+    return RunningStats(jnp.zeros(shape), jnp.zeros(shape), jnp.ones(shape))
 
 
-def seen_with(seen: Seen, rows: Array, counts: Array) -> Seen:
+def updated_stats(seen: RunningStats, rows: Array, counts: Array) -> RunningStats:
     """With more observations, one per row; only entries that count do."""
     number = counts.sum(axis=0).astype(jnp.float32)
     least = jnp.maximum(number, 1.0)
@@ -37,10 +37,10 @@ def seen_with(seen: Seen, rows: Array, counts: Array) -> Seen:
     away = mean - seen.mean
     squares += seen.variance * seen.number + away**2 * seen.number * share
     variance = jnp.where(total > 0, squares / jnp.maximum(total, 1.0), 1.0)
-    return Seen(total, seen.mean + away * share, variance)
+    return RunningStats(total, seen.mean + away * share, variance)
 
 
-def normalised(seen: Seen, observations: Array) -> Array:
+def normalised(seen: RunningStats, observations: Array) -> Array:
     """Observations in units of their deviation from the mean."""
     deviation = jnp.sqrt(seen.variance + LEAST_VARIANCE)
     return jnp.clip((observations - seen.mean) / deviation, -LIMIT, LIMIT)

@@ -9,9 +9,9 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from adastack.tabular.tables import cue_classes, evicted_slots, regret_words, unpack
+from adastack.process.induced import Induced
+from adastack.process.tables import cue_classes, evicted_slots, regret_words, unpack
 from adastack.tasks.finite import Ints
-from adastack.tasks.induced import Induced
 
 OVER, SUCCESS, MEMORY_REGRET, ACTIVE_REGRET, PASSIVE_REGRET = (1 << bit for bit in range(5))
 """The bits of a step's flags."""

@@ -47,7 +47,7 @@ Evaluate = Callable[[Params, Any, Any], Evaluation]
 """(params, inputs, action) -> Evaluation; the two roads differ in this function alone."""
 
 
-class Rates(NamedTuple):
+class Schedule(NamedTuple):
     """The settings that change while a run goes on."""
 
     learning_rate: Array
@@ -55,12 +55,12 @@ class Rates(NamedTuple):
     memory_entropy: Array
 
 
-def rates_at(settings: PPOSettings, progress: Array) -> Rates:
-    """The rates at a fraction of the run."""
+def schedule_at(settings: PPOSettings, progress: Array) -> Schedule:
+    """The schedule at a fraction of the run."""
     start, end = settings.learning_rate, settings.learning_rate_end
     fall = jnp.maximum(0.0, 1.0 - progress / settings.entropy_until)
     weight = fall if settings.anneal_entropy else jnp.ones_like(progress)
-    return Rates(
+    return Schedule(
         start + (end - start) * progress,
         settings.entropy * weight,
         settings.memory_entropy * weight,
@@ -68,7 +68,7 @@ def rates_at(settings: PPOSettings, progress: Array) -> Rates:
 
 
 def loss(
-    params: Params, batch: Batch, rates: Rates, evaluate: Evaluate, settings: PPOSettings
+    params: Params, batch: Batch, schedule: Schedule, evaluate: Evaluate, settings: PPOSettings
 ) -> Array:
     """The clipped objective, the value loss and the entropies, as one number to make small."""
     said = evaluate(params, batch.inputs, batch.action)
@@ -81,8 +81,8 @@ def loss(
     total = -jnp.minimum(ratio * advantage, clipped * advantage).mean()
     if settings.critic:
         total += settings.value_coef * jnp.mean((batch.returns - said.value) ** 2)
-    total -= rates.entropy * said.entropy.mean()
-    return total - rates.memory_entropy * said.memory_entropy.mean()
+    total -= schedule.entropy * said.entropy.mean()
+    return total - schedule.memory_entropy * said.memory_entropy.mean()
 
 
 def optimiser(settings: PPOSettings) -> optax.GradientTransformation:
@@ -129,7 +129,7 @@ def update(
     moments: Any,
     batch: Batch,
     key: Array,
-    rates: Rates,
+    schedule: Schedule,
     evaluate: Evaluate,
     settings: PPOSettings,
 ) -> tuple[Params, Any, Array]:
@@ -139,8 +139,8 @@ def update(
     def step(carry: tuple[Params, Any], row: Array) -> tuple[tuple[Params, Any], Array]:
         params, moments = carry
         part = jax.tree.map(lambda leaf: leaf[row], batch) if settings.n_minibatches > 1 else batch
-        value, gradient = jax.value_and_grad(loss)(params, part, rates, evaluate, settings)
-        return descend(params, moments, gradient, rates.learning_rate, settings), value
+        value, gradient = jax.value_and_grad(loss)(params, part, schedule, evaluate, settings)
+        return descend(params, moments, gradient, schedule.learning_rate, settings), value
 
     (params, moments), losses = jax.lax.scan(step, (params, moments), rows)
     return params, moments, losses.mean()

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from adastack.lab.manifest import plain
-from adastack.lab.work import register_kind
+from adastack.lab.execute import register_kind
+from adastack.lab.manifest import to_jsonable
+from adastack.process.induced import induce
 from adastack.progress import Progress
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.induced import induce
 from adastack.tasks.registry import make_task
 from adastack.theory.consistency import optimal_consistency
 from adastack.theory.cost import MEMORIES, NETS, SLIPS, Shape, cost, growth
@@ -44,7 +44,7 @@ def find_kappa(settings: Settings, folder: Path, progress: Progress) -> Result:
     return {
         **{name: getattr(found, name) for name in kept},
         "memory": found.rule,
-        "best_below": plain(best),
+        "best_below": to_jsonable(best),
     }
 
 
@@ -89,8 +89,8 @@ def find_consistency(settings: Settings, folder: Path, progress: Progress) -> Re
             "paper_kappa": row.paper_kappa,
             "paper_consistent": row.paper_consistent,
             **{name: found.consistent for name, found in columns.items()},
-            "spread": plain({name: found.spread for name, found in columns.items()}),
-            "witness": plain(row.discounted.witness),
+            "spread": to_jsonable({name: found.spread for name, found in columns.items()}),
+            "witness": to_jsonable(row.discounted.witness),
         }
     task = make_task(spec)
     found = optimal_consistency(
@@ -100,7 +100,7 @@ def find_consistency(settings: Settings, folder: Path, progress: Progress) -> Re
         settings.get("gamma"),
         settings.get("criterion", "discounted"),
     )
-    document: Result = plain({**vars(found), "task": spec, "policy": None})
+    document: Result = to_jsonable({**vars(found), "task": spec, "policy": None})
     return document
 
 
@@ -112,7 +112,7 @@ def find_td(settings: Settings, folder: Path, progress: Progress) -> Result:
     """
     process = induce(make_task(settings["task"]), settings.get("memory", "adaptive"), settings["k"])
     found = td_outcome(process, settings.get("gamma", GAMMA))
-    return {"task": settings["task"], **plain(vars(found))}
+    return {"task": settings["task"], **to_jsonable(vars(found))}
 
 
 @register_kind("states")
@@ -125,7 +125,7 @@ def find_states(settings: Settings, folder: Path, progress: Progress) -> Result:
     rules = settings.get("memories", ("adaptive", "frame"))
     sizes = settings.get("sizes", (1, 2, 3, 4))
     rows = [count_states(task, rule, size) for rule in rules for size in sizes]
-    return {"task": settings["task"], "rows": plain(rows)}
+    return {"task": settings["task"], "rows": to_jsonable(rows)}
 
 
 @register_kind("cost")
@@ -135,7 +135,7 @@ def find_costs(settings: Settings, folder: Path, progress: Progress) -> Result:
     Gives rows with net, memory, k and the four costs, for each of them ``measured``: what the
     compiler counts and how long it takes in a network of the same shape; growth; and slips.
     """
-    from adastack.lab.twins import measure
+    from adastack.lab.measured_cost import measure
 
     shape = Shape(**settings.get("shape", {}))
     counting = settings.get("counting", "recounted")

@@ -96,9 +96,9 @@ class _Worker:
         job, self.job = self.job, None
         if line.endswith(b"\n"):
             return job, decode_ending(line)
-        return job, Ending("died", self._epitaph())
+        return job, Ending("died", self._exit_reason())
 
-    def _epitaph(self) -> str:
+    def _exit_reason(self) -> str:
         code = self.process.wait()
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         self._errors.seek(0)

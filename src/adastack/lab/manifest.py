@@ -48,21 +48,21 @@ def job_from(document: Any) -> Job:
         raise DamagedFileError(f"expected a job, actual: {document!r} ({error})") from None
 
 
-def plain(value: Any) -> Any:
+def to_jsonable(value: Any) -> Any:
     """A value as JSON holds it: dataclasses as their fields, and None for what is not finite.
 
     Example:
-        >>> plain({1: (2.0, float("nan"))})
+        >>> to_jsonable({1: (2.0, float("nan"))})
         {'1': [2.0, None]}
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(vars(value))
+        return to_jsonable(vars(value))
     if isinstance(value, Mapping):
-        return {str(name): plain(entry) for name, entry in value.items()}
+        return {str(name): to_jsonable(entry) for name, entry in value.items()}
     if isinstance(value, np.generic | np.ndarray):
-        return plain(value.tolist())
+        return to_jsonable(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
+        return [to_jsonable(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -107,7 +107,7 @@ def _outdated(settings: Mapping[str, Any], job: Job) -> bool:
         now = settings_of(*(job.settings[name] for name in ("algo", "preset", "overrides")))
     except ValueError:
         return True
-    return any(plain(now.get(name)) != value for name, value in settings.items())
+    return any(to_jsonable(now.get(name)) != value for name, value in settings.items())
 
 
 def check_files(folder: Path, document: Document, names: Iterable[str] | None = None) -> None:
@@ -124,7 +124,7 @@ def check_files(folder: Path, document: Document, names: Iterable[str] | None = 
             raise DamagedFileError(f"{path}: the content does not match its checksum")
 
 
-def lacks(document: Document, job: Job) -> list[Evaluation]:
+def missing_evaluations(document: Document, job: Job) -> list[Evaluation]:
     """The evaluations that are asked for and not there yet."""
     return [each for each in job.evaluate if evaluation_file(each) not in document["files"]]
 

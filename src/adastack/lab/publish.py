@@ -8,14 +8,14 @@ from pathlib import Path
 
 from adastack.files import encode_json, write_json, write_whole
 from adastack.lab.experiment import Table
-from adastack.lab.findings import STATUSES, Chapter, Findings
 from adastack.lab.report import BADGES, NAMES, NUMBERS, command_of
+from adastack.lab.report_data import STATUSES, ExperimentReport, ReportData
 from adastack.viewer.svg import slim
 
 OURS = (".csv", ".svg", ".json")
 
 
-def write_results(findings: Findings, folder: Path) -> list[Path]:
+def write_results(findings: ReportData, folder: Path) -> list[Path]:
     """Writes what is worth keeping of every experiment with a finished run.
 
     An experiment's folder holds a CSV file for each table, an SVG file for each figure,
@@ -33,7 +33,7 @@ def write_results(findings: Findings, folder: Path) -> list[Path]:
     return [*files, folder / "machine.json", folder / "README.md"]
 
 
-def _write_chapter(chapter: Chapter, scale: str, folder: Path) -> list[Path]:
+def _write_chapter(chapter: ExperimentReport, scale: str, folder: Path) -> list[Path]:
     place = folder / chapter.experiment.name
     place.mkdir(parents=True, exist_ok=True)
     contents = {f"{table.name}.csv": _csv(table) for table in chapter.analysis.tables}
@@ -71,7 +71,7 @@ def _csv(table: Table) -> bytes:
     return text.getvalue().encode()
 
 
-def _readme(findings: Findings, shown: list[Chapter]) -> str:
+def _readme(findings: ReportData, shown: list[ExperimentReport]) -> str:
     """The first page: how the claims stand, and where to read on."""
     count, machine = findings.count, findings.machine
     parts = [
@@ -94,7 +94,7 @@ def _readme(findings: Findings, shown: list[Chapter]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _experiments(shown: list[Chapter]) -> str:
+def _experiments(shown: list[ExperimentReport]) -> str:
     rows = []
     for chapter in shown:
         each, count = chapter.experiment, chapter.count
@@ -105,7 +105,7 @@ def _experiments(shown: list[Chapter]) -> str:
     return _markdown(header, rows)
 
 
-def _claims(findings: Findings, shown: set[str]) -> str:
+def _claims(findings: ReportData, shown: set[str]) -> str:
     rows = []
     for status in STATUSES:
         for chapter in findings.chapters:
@@ -119,7 +119,7 @@ def _claims(findings: Findings, shown: set[str]) -> str:
     return _markdown(["verdict", "claim", "in the paper", "experiment"], rows)
 
 
-def _page(chapter: Chapter, scale: str) -> str:
+def _page(chapter: ExperimentReport, scale: str) -> str:
     """An experiment's own page."""
     each, analysis = chapter.experiment, chapter.analysis
     claims = [

@@ -9,9 +9,9 @@ from typing import Any
 
 from adastack.lab.episodes import Watched
 from adastack.lab.experiment import Claim, Table, Verdict
-from adastack.lab.findings import STATUSES, Chapter, Findings
 from adastack.lab.job import Job
 from adastack.lab.live import duration, label
+from adastack.lab.report_data import STATUSES, ExperimentReport, ReportData
 from adastack.viewer.page import Page
 
 BADGES = {"holds": "✓ holds", "fails": "✗ fails", "not enough runs": "… not enough runs"}
@@ -31,7 +31,7 @@ NUMBERS = (
 CLASSES = {"holds": "holds", "fails": "fails", "not enough runs": "open"}
 
 
-def report_page(findings: Findings, episodes: Sequence[Watched] = (), store: str = "") -> Page:
+def report_page(findings: ReportData, episodes: Sequence[Watched] = (), store: str = "") -> Page:
     """The page.
 
     Args:
@@ -89,7 +89,7 @@ def missing_rows(jobs: Sequence[Job]) -> list[list[str]]:
     return [[*key, _ranges(found)] for key, found in seeds.items()]
 
 
-def _summary(page: Page, findings: Findings) -> None:
+def _summary(page: Page, findings: ReportData) -> None:
     count, chapters = findings.count, findings.chapters
     done = sum(not chapter.missing for chapter in chapters)
     jobs = {job.address for chapter in chapters for job in chapter.jobs}
@@ -113,7 +113,7 @@ def _summary(page: Page, findings: Findings) -> None:
     page.raw(f'<ul class="figures">{items}</ul>')
 
 
-def _claims(page: Page, findings: Findings) -> None:
+def _claims(page: Page, findings: ReportData) -> None:
     header = ("verdict", "claim", "measured", "needed", "experiment")
     rows = [
         _claim_row(header, claim, verdict, chapter.experiment.name)
@@ -159,7 +159,7 @@ def _badge(verdict: Verdict) -> str:
     return f'<span class="badge {CLASSES[verdict.status]}">{BADGES[verdict.status]}</span>'
 
 
-def _chapter(page: Page, chapter: Chapter, scale: str, store: str) -> None:
+def _chapter(page: Page, chapter: ExperimentReport, scale: str, store: str) -> None:
     experiment, total = chapter.experiment, len(chapter.jobs)
     page.heading(experiment.title, experiment.name)
     page.raw(
@@ -188,7 +188,7 @@ def _table(page: Page, table: Table) -> None:
     page.table(list(table.header), rows, table.caption or table.name)
 
 
-def _missing(page: Page, chapter: Chapter) -> None:
+def _missing(page: Page, chapter: ExperimentReport) -> None:
     if chapter.missing:
         page.raw(f"<details><summary>{_runs(chapter.missing)} missing</summary>")
         header = ["task", "memory", "k", "learner", "settings", "seeds"]
@@ -215,7 +215,7 @@ def _episodes(page: Page, episodes: Sequence[Watched]) -> None:
             page.episode(watched.episode, watched.title)
 
 
-def _computed_with(page: Page, findings: Findings) -> None:
+def _computed_with(page: Page, findings: ReportData) -> None:
     page.heading("Computed with", "machine")
     page.table(["machine", ""], [[name, value] for name, value in findings.machine.items()])
     names = sorted({name for found in findings.libraries for name in found})
@@ -241,7 +241,7 @@ def _runs(found: Sized) -> str:
     return "1 run" if len(found) == 1 else f"{len(found)} runs"
 
 
-def summary_of(findings: Findings) -> dict[str, Any]:
+def summary_of(findings: ReportData) -> dict[str, Any]:
     """The report in numbers."""
     return {
         "scale": findings.scale,

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from adastack.files import DamagedFileError, read_json, write_json
 from adastack.lab.job import Job
-from adastack.lab.manifest import PROGRESS, plain
+from adastack.lab.manifest import PROGRESS, to_jsonable
 
 WRITE_SECONDS = 1.0
 BEAT_SECONDS = 10.0
@@ -82,7 +82,7 @@ class Reporter:
             "step": self._step,
             "total": self._total,
             "rate": rate,
-            "numbers": plain(self._numbers),
+            "numbers": to_jsonable(self._numbers),
             "seconds": self._before + now - self._began,
             "cpu": self._said[1],
             "pid": os.getpid(),

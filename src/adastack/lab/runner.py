@@ -12,7 +12,7 @@ from adastack.files import write_json
 from adastack.lab.job import Job, merged
 from adastack.lab.local import LocalPool
 from adastack.lab.manifest import FAILURE
-from adastack.lab.rates import Rates
+from adastack.lab.speed_estimates import SpeedEstimates
 from adastack.lab.store import Busy, Store, StoreError
 from adastack.lab.worker import Ending
 
@@ -63,7 +63,7 @@ class Board:
     store: Store
     jobs: list[Job]
     """All that were asked for, each once."""
-    rates: Rates
+    rates: SpeedEstimates
     slots: int = 1
     """How many run at a time."""
     outcome: Outcome = field(default_factory=Outcome)
@@ -135,7 +135,7 @@ def run(
 
 def _board_of(jobs: list[Job], store: Store) -> Board:
     """What is there already, and what is to be computed."""
-    board = Board(store, jobs, Rates(store))
+    board = Board(store, jobs, SpeedEstimates(store))
     for job in jobs:
         if store.is_finished(job):
             board.outcome.skipped.append(job.address)
@@ -208,9 +208,9 @@ class _Runner:
         elif ending.status == "busy":
             self.board.waiting.append(job)
         else:
-            self._bury(job, ending.reason)
+            self._retry_or_fail(job, ending.reason)
 
-    def _bury(self, job: Job, reason: str) -> None:
+    def _retry_or_fail(self, job: Job, reason: str) -> None:
         """After a death: again, from the checkpoint; unless there were too many."""
         deaths = self.deaths[job.address] = self.deaths.get(job.address, 0) + 1
         if deaths < DEATHS:

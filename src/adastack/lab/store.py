@@ -41,7 +41,7 @@ from adastack.lab.manifest import (
     check_files,
     evaluation_file,
     job_from,
-    lacks,
+    missing_evaluations,
     read_manifest,
 )
 
@@ -153,7 +153,7 @@ class Store:
         if document is None:
             return False
         check_files(self.folder(job), document)
-        return not lacks(document, job)
+        return not missing_evaluations(document, job)
 
     def is_held(self, job: Job) -> bool:
         """Whether some process computes the job now."""

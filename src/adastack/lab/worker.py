@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import IO, Literal
 
 from adastack.files import write_json
+from adastack.lab.execute import perform
 from adastack.lab.job import Job
 from adastack.lab.manifest import FAILURE, as_document, job_from
 from adastack.lab.reporter import Reporter
 from adastack.lab.store import Busy, Store
-from adastack.lab.work import perform
 
 ONE_THREAD = {
     "NUMBA_NUM_THREADS": "1",

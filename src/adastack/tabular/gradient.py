@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.tabular.compiled import compiled, inlined
-from adastack.tabular.draws import below, uniform
+from adastack.process.compiled import compiled, inlined
+from adastack.process.draws import below, uniform
+from adastack.process.tables import ATTEMPT
 from adastack.tabular.moves import (
     AGENT,
     BATCH_STEPS,
@@ -34,7 +35,6 @@ from adastack.tabular.moves import (
     start,
     step_events,
 )
-from adastack.tabular.tables import ATTEMPT
 
 EPISODE, STEPS, CYCLE = range(3)
 """What a segment is."""
@@ -42,7 +42,7 @@ FORGET = 0.01
 """How fast the running average reward forgets old segments."""
 
 
-class How(NamedTuple):
+class KernelSettings(NamedTuple):
     """The settings as the kernel reads them."""
 
     segment: int
@@ -93,7 +93,7 @@ class Policy(NamedTuple):
     """(horizon,): the rewards of the segment."""
 
 
-class Rates(NamedTuple):
+class Schedule(NamedTuple):
     """What is constant during a block of steps."""
 
     step_size: float
@@ -107,19 +107,21 @@ def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]
     for _ in range(blocks):
         block = run.place[BLOCKS]
         done = progress_at(block, how.steps, how.anneal)
-        rates = Rates(
+        schedule = Schedule(
             how.step_size + (how.step_size_end - how.step_size) * done,
             how.entropy + (how.entropy_end - how.entropy) * done,
             np.int64(how.block + (how.block_end - how.block) * done),
         )
         row = block // how.blocks_per_row
         steps = min(BLOCK, how.steps - block * BLOCK)
-        _block(tables, how, run, rates, steps, record.paid[row], record.events[row], record.attempt)
+        _block(
+            tables, how, run, schedule, steps, record.paid[row], record.events[row], record.attempt
+        )
         run.place[BLOCKS] = block + 1
 
 
 @inlined
-def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]
+def _block(tables, how, run, schedule, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]
     place = run.place
     state, agent, clock = place[STATE], place[AGENT], place[CLOCK]
     events = 0
@@ -147,10 +149,10 @@ def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ign
             agent = np.int64(-1)
         else:
             agent = np.int64(tables.push[agent, memory, tables.observation[after]])
-        if _segment_over(how, run, rates, state, agent):
-            _credit(how, run, rates.entropy)
+        if _segment_over(how, run, schedule, state, agent):
+            _credit(how, run, schedule.entropy)
             if place[SEGMENTS] == how.batch:
-                _update(how, run, rates.step_size)
+                _update(how, run, schedule.step_size)
     count_events(counted, events)
     place[STATE], place[AGENT], place[CLOCK] = state, agent, clock
 
@@ -194,12 +196,12 @@ def _keep(run, agent, action, reward):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _segment_over(how, run, rates, state, agent):  # type: ignore[no-untyped-def]
+def _segment_over(how, run, schedule, state, agent):  # type: ignore[no-untyped-def]
     length = run.place[LENGTH]
     if how.segment == EPISODE:
         return agent < 0
     if how.segment == STEPS:
-        return length >= rates.length
+        return length >= schedule.length
     returned = state == run.place[ORIGIN_STATE] and agent == run.place[ORIGIN_AGENT]
     return returned or length == how.horizon
 
@@ -270,7 +272,7 @@ def _update(how, run, step_size):  # type: ignore[no-untyped-def]
     place[UPDATES] += 1
 
 
-def new_policy(how: How, seeds: int, agents: int) -> dict[str, Any]:
+def new_policy(how: KernelSettings, seeds: int, agents: int) -> dict[str, Any]:
     """The first arrays of the learners, but for their parameters, generators and places."""
     pairs = agents * how.width
     return {

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from adastack.files import DamagedFileError
+from adastack.process.evaluation import Evaluator
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
-from adastack.tabular.evaluation import Stage
 from adastack.tabular.policies import check_same_signals, play
 from adastack.tabular.session import Session
 from adastack.tabular.settings import ALGOS, as_document, settings_for, settings_from
@@ -195,10 +195,10 @@ def _results(
 ) -> tuple[list[dict[str, Any]], int]:
     """A row for each seed, and how many steps were walked for them."""
     gamma = session.settings.gamma
-    stage = Stage(task, document["memory"], document["stack_size"], gamma)
+    evaluator = Evaluator(task, document["memory"], document["stack_size"], gamma)
     rows, walked = [], 0
     for index, number in enumerate(session.seeds):
-        played = play(session, stage, index, greedy=greedy, episodes=episodes, seed=seed)
-        rows.append({"seed": number, **stage.summary(played)})
-        walked += played.steps_walked
+        evaluated = play(session, evaluator, index, greedy=greedy, episodes=episodes, seed=seed)
+        rows.append({"seed": number, **evaluator.summary(evaluated)})
+        walked += evaluated.steps_walked
     return rows, walked

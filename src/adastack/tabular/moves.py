@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.tabular.compiled import inlined
-from adastack.tabular.draws import pick
-from adastack.tabular.tables import ACTIVE, BITS, FIELD, FIELDS, PASSIVE
+from adastack.process.compiled import inlined
+from adastack.process.draws import pick
+from adastack.process.tables import ACTIVE, BITS, FIELD, FIELDS, PASSIVE
 
 BLOCK = 100
-"""Steps between two rows of metrics; rates of learning and exploring are constant in between."""
+"""Steps between two rows of metrics; schedule of learning and exploring are constant in between."""
 MAX_ROWS = 10_000
 """Longer runs put several blocks into one row."""
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from adastack.tabular.evaluation import Played, Stage
+from adastack.process.evaluation import Evaluated, Evaluator
+from adastack.process.stacks import Decide
 from adastack.tabular.moves import AGENT
 from adastack.tabular.session import Session
 from adastack.tabular.settings import ValueSettings
-from adastack.tabular.stacks import Decide
 from adastack.tasks.finite import FiniteTask, Floats
 
 UNSEEN = 0
@@ -21,12 +21,12 @@ It is also what the initial values say: all actions are equal, and the first of 
 
 
 def play(
-    session: Session, stage: Stage, index: int, *, greedy: bool, episodes: int, seed: int
-) -> Played:
+    session: Session, evaluator: Evaluator, index: int, *, greedy: bool, episodes: int, seed: int
+) -> Evaluated:
     """Plays the policy of one of the session's seeds."""
     chances = _chances(session, index, greedy)
     agent = int(session.arrays["place"][index, AGENT])
-    return stage.play(
+    return evaluator.play(
         _decide(session, chances),
         deterministic=greedy,
         episodes=episodes,
@@ -41,7 +41,7 @@ def policy_of(session: Session, index: int, *, greedy: bool) -> Decide:
 
 
 def check_same_signals(trained: FiniteTask, other: FiniteTask) -> None:
-    """Raises unless a policy learned on one task can be played on the other."""
+    """Raises unless a policy learned on one task can be evaluated on the other."""
     for name in ("observation_names", "action_names"):
         ours, theirs = getattr(trained, name), getattr(other, name)
         if ours != theirs:

@@ -102,7 +102,7 @@ class ReferenceLearner:
         n_actions = task.n_actions
         for step in range(self.steps):
             if step % BLOCK == 0:
-                self._set_rates(step)
+                self._set_schedule(step)
             if step == 0:
                 state, action, clock = self._begin()
             stack = tuple(self.stack.slots)
@@ -129,7 +129,7 @@ class ReferenceLearner:
             if over and not task.continual:
                 state, action, clock = self._begin()
 
-    def _set_rates(self, step: int) -> None:
+    def _set_schedule(self, step: int) -> None:
         s = self.settings
         done = min(1.0, step / (s.anneal * self.steps))
         self.alpha = s.alpha + (s.alpha_end - s.alpha) * done

@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.memory import RULES, Rule, get_rule
+from adastack.process.capacity import induce_within
+from adastack.process.draws import first_words
+from adastack.process.induced import Induced
+from adastack.process.tables import FIELDS, Tables, tables_of
 from adastack.tabular import gradient, values
-from adastack.tabular.draws import first_words
 from adastack.tabular.moves import (
     ACTION,
     AGENT,
@@ -24,7 +27,6 @@ from adastack.tabular.moves import (
     blocks_per_row,
     new_record,
 )
-from adastack.tabular.room import induce_within
 from adastack.tabular.settings import (
     EXPLORATIONS,
     INTRINSICS,
@@ -33,9 +35,7 @@ from adastack.tabular.settings import (
     Settings,
     ValueSettings,
 )
-from adastack.tabular.tables import FIELDS, Tables, tables_of
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.induced import Induced
 
 RANDOM = "random"
 """The memory that evicts a uniformly random slot, a control."""
@@ -227,9 +227,9 @@ def _tables(induced: Induced, algo: str, settings: Settings) -> Tables:
 
 def _value_how(
     algo: str, settings: ValueSettings, n_actions: int, common: dict[str, Any]
-) -> values.How:
+) -> values.KernelSettings:
     persistent = max(settings.persistence, settings.persistence_end) > 1
-    return values.How(
+    return values.KernelSettings(
         **common,
         algo=VALUE_ALGOS.index(algo),
         n_actions=n_actions,
@@ -250,11 +250,13 @@ def _value_how(
     )
 
 
-def _gradient_how(algo: str, settings: GradientSettings, common: dict[str, Any]) -> gradient.How:
+def _gradient_how(
+    algo: str, settings: GradientSettings, common: dict[str, Any]
+) -> gradient.KernelSettings:
     segment = gradient.EPISODE
     if algo == "average-reinforce":
         segment = gradient.STEPS if settings.segment == "block" else gradient.CYCLE
-    taken = set(gradient.How._fields) - set(common) - {"segment"}
-    return gradient.How(
+    taken = set(gradient.KernelSettings._fields) - set(common) - {"segment"}
+    return gradient.KernelSettings(
         **common, segment=segment, **{name: getattr(settings, name) for name in taken}
     )

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from adastack.process.evaluation import Evaluator
 from adastack.progress import Progress, Silent
-from adastack.tabular.evaluation import Stage
 from adastack.tabular.policies import play
 from adastack.tabular.session import Session
 from adastack.tabular.settings import settings_for
@@ -51,7 +51,7 @@ class Outcome:
     training: dict[str, Any]
     """Means over the last tenth of training: reward per 1000 steps, success, regrets per step."""
     greedy: dict[str, Any]
-    """What the final greedy policies are worth; see `Stage.summary`."""
+    """What the final greedy policies are worth; see `Evaluator.summary`."""
     session: Session
 
 
@@ -107,9 +107,9 @@ def run_trial(trial: Trial, steps: int = STEPS, seeds: Sequence[int] = SEEDS) ->
 def evaluate(trial: Trial, session: Session, task: str | None = None) -> dict[str, Any]:
     """What the greedy policies are worth, on the trial's task or another, by seed."""
     gamma = session.settings.gamma
-    stage = Stage(make_task(task or trial.task), trial.memory, trial.stack_size, gamma)
+    evaluator = Evaluator(make_task(task or trial.task), trial.memory, trial.stack_size, gamma)
     rows = [
-        stage.summary(play(session, stage, index, greedy=True, episodes=1000, seed=0))
+        evaluator.summary(play(session, evaluator, index, greedy=True, episodes=1000, seed=0))
         for index in range(len(session.seeds))
     ]
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.tabular.compiled import compiled, inlined
-from adastack.tabular.draws import below, uniform
+from adastack.process.compiled import compiled, inlined
+from adastack.process.draws import below, uniform
+from adastack.process.tables import ATTEMPT
 from adastack.tabular.moves import (
     ACTION,
     AGENT,
@@ -30,13 +31,12 @@ from adastack.tabular.moves import (
     start,
     step_events,
 )
-from adastack.tabular.tables import ATTEMPT
 
 Q, Q_LAMBDA, SARSA, EXPECTED_SARSA = range(4)
 NO_BONUS, RARE, RARE_KEPT = range(3)
 
 
-class How(NamedTuple):
+class KernelSettings(NamedTuple):
     """The settings as the kernel reads them."""
 
     algo: int
@@ -86,7 +86,7 @@ class Values(NamedTuple):
     """(slots,): for how many steps each has been kept, for a bonus."""
 
 
-class Rates(NamedTuple):
+class Schedule(NamedTuple):
     """What is constant during a block."""
 
     alpha: float
@@ -100,24 +100,26 @@ def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]
     for _ in range(blocks):
         block = run.place[BLOCKS]
         done = progress_at(block, how.steps, how.anneal)
-        rates = Rates(
+        schedule = Schedule(
             how.alpha + (how.alpha_end - how.alpha) * done,
             how.epsilon + (how.epsilon_end - how.epsilon) * done,
             np.log(how.persistence) * (1.0 - done) + np.log(how.persistence_end) * done,
         )
         row = block // how.blocks_per_row
         steps = min(BLOCK, how.steps - block * BLOCK)
-        _block(tables, how, run, rates, steps, record.paid[row], record.events[row], record.attempt)
+        _block(
+            tables, how, run, schedule, steps, record.paid[row], record.events[row], record.attempt
+        )
         run.place[BLOCKS] = block + 1
 
 
 @inlined
-def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]
+def _block(tables, how, run, schedule, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]
     state, agent, action = run.place[STATE], run.place[AGENT], run.place[ACTION]
     clock = run.place[CLOCK]
     events, total = 0, 0.0
     if action < 0:
-        state, agent, action = _begin(tables, how, run, rates)
+        state, agent, action = _begin(tables, how, run, schedule)
     for _ in range(steps):
         act, memory = tables.act_of[action], tables.memory_of[action]
         if how.random_memory:
@@ -135,10 +137,10 @@ def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ign
             following = np.int64(tables.push[agent, memory, tables.observation[after]])
         if how.bonus != NO_BONUS and following >= 0:
             reward += _bonus(tables, how, run, agent, memory, following)
-        action = _learn(tables, how, run, rates, agent, action, reward, following)
+        action = _learn(tables, how, run, schedule, agent, action, reward, following)
         state, agent = after, following
         if over and not tables.continual:
-            state, agent, action = _begin(tables, how, run, rates)
+            state, agent, action = _begin(tables, how, run, schedule)
             clock = 0
     paid[0] += total
     count_events(counted, events)
@@ -147,7 +149,7 @@ def _block(tables, how, run, rates, steps, paid, counted, attempt):  # type: ign
 
 
 @inlined
-def _begin(tables, how, run, rates):  # type: ignore[no-untyped-def]
+def _begin(tables, how, run, schedule):  # type: ignore[no-untyped-def]
     """A new episode: an empty memory, no traces, a new period of exploration."""
     _forget_traces(run)
     run.place[LEFT] = 0
@@ -158,12 +160,12 @@ def _begin(tables, how, run, rates):  # type: ignore[no-untyped-def]
         run.ages[:] = 0
         run.counts[symbol] = 1
     agent = np.int64(tables.first[symbol])
-    action = _choose(tables, how, run, rates, agent, _greedy(how, run, agent))
+    action = _choose(tables, how, run, schedule, agent, _greedy(how, run, agent))
     return state, agent, action
 
 
 @inlined
-def _learn(tables, how, run, rates, agent, action, reward, following):  # type: ignore[no-untyped-def]
+def _learn(tables, how, run, schedule, agent, action, reward, following):  # type: ignore[no-untyped-def]
     """Updates the values after a step and returns the next action; -1 if the episode has ended."""
     q, row, pair = run.q, following * how.width, agent * how.width + action
     target, chosen, best = reward, np.int64(-1), np.int64(0)
@@ -171,12 +173,12 @@ def _learn(tables, how, run, rates, agent, action, reward, following):  # type: 
         best = _greedy(how, run, following)
         value = q[row + best]
         if how.algo == SARSA:
-            chosen = _choose(tables, how, run, rates, following, best)
+            chosen = _choose(tables, how, run, schedule, following, best)
             value = q[row + chosen]
         elif how.algo == EXPECTED_SARSA:
-            value = _expected(tables, how, q, row, best, rates.epsilon)
+            value = _expected(tables, how, q, row, best, schedule.epsilon)
         target += how.gamma * value
-    change = rates.alpha * (target - q[pair])
+    change = schedule.alpha * (target - q[pair])
     if how.trace_decay > 0.0:
         _update_traced(how, run, pair, change)
     else:
@@ -184,7 +186,7 @@ def _learn(tables, how, run, rates, agent, action, reward, following):  # type: 
         run.greedy[agent] = _best(q, agent, how.width)
     if following >= 0 and how.algo != SARSA:
         best = _greedy(how, run, following)
-        chosen = _choose(tables, how, run, rates, following, best)
+        chosen = _choose(tables, how, run, schedule, following, best)
         if how.algo == Q_LAMBDA and q[row + chosen] != q[row + best]:
             _forget_traces(run)
     return chosen
@@ -211,12 +213,12 @@ def _best(q, agent, width):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _choose(tables, how, run, rates, agent, best):  # type: ignore[no-untyped-def]
+def _choose(tables, how, run, schedule, agent, best):  # type: ignore[no-untyped-def]
     """The best action, or an explored one that the agent state keeps for the rest of a period."""
     if how.persistent:
-        act, memory = _kept(how, run, rates, agent)
+        act, memory = _kept(how, run, schedule, agent)
     else:
-        act, memory = _explored(how, run, rates.epsilon)
+        act, memory = _explored(how, run, schedule.epsilon)
     if act < 0 and memory < 0:
         return best
     act = tables.act_of[best] if act < 0 else act
@@ -225,16 +227,16 @@ def _choose(tables, how, run, rates, agent, best):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _kept(how, run, rates, agent):  # type: ignore[no-untyped-def]
+def _kept(how, run, schedule, agent):  # type: ignore[no-untyped-def]
     """What an agent state explores in this period; periods have log-uniform lengths."""
     place, explored = run.place, run.explored
     if place[LEFT] == 0:
         place[PERIOD] += 1
-        place[LEFT] = np.int64(np.exp(uniform(run.word) * rates.log_persistence))
+        place[LEFT] = np.int64(np.exp(uniform(run.word) * schedule.log_persistence))
     place[LEFT] -= 1
     if explored[agent, 0] != place[PERIOD]:
         explored[agent, 0] = place[PERIOD]
-        explored[agent, 1], explored[agent, 2] = _explored(how, run, rates.epsilon)
+        explored[agent, 1], explored[agent, 2] = _explored(how, run, schedule.epsilon)
     return explored[agent, 1], explored[agent, 2]
 
 
@@ -329,7 +331,9 @@ def _bonus(tables, how, run, agent, memory, following):  # type: ignore[no-untyp
     return how.bonus_weight * (total / (filled + 1.0) - 1.0)
 
 
-def new_values(how: How, seeds: int, agents: int, slots: int, observations: int) -> dict[str, Any]:
+def new_values(
+    how: KernelSettings, seeds: int, agents: int, slots: int, observations: int
+) -> dict[str, Any]:
     """The first arrays of the learners, but for their values, generators and places."""
     pairs = agents * how.width if how.trace_decay > 0 else 0
     bonus = how.bonus != NO_BONUS

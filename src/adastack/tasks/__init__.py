@@ -8,32 +8,28 @@ from adastack.tasks.finite import FiniteTask, Picture
 from adastack.tasks.recall import memory_length, repeat_first
 from adastack.tasks.registry import TASKS, PaperRow, TaskEntry, make_task, register_task
 from adastack.tasks.tmaze import active_tmaze, passive_tmaze
-from adastack.tasks.worlds import WORLDS, ChosenWorld, World, make_world
+from adastack.tasks.worlds import WORLDS, ConfiguredWorld, World, make_world
 from adastack.tasks.xormaze import xormaze
 
 if TYPE_CHECKING:
     from adastack.tasks.environment import FiniteTaskEnv, FiniteTaskVectorEnv
-    from adastack.tasks.induced import Induced, TooLargeError, induce
     from adastack.tasks.pomdp_file import PomdpError
     from adastack.tasks.pomdp_task import pomdp
 
 __all__ = [
     "TASKS",
     "WORLDS",
-    "ChosenWorld",
+    "ConfiguredWorld",
     "FiniteTask",
     "FiniteTaskEnv",
     "FiniteTaskVectorEnv",
-    "Induced",
     "PaperRow",
     "Picture",
     "PomdpError",
     "TaskEntry",
-    "TooLargeError",
     "World",
     "active_tmaze",
     "heaven_hell",
-    "induce",
     "key_order",
     "make_task",
     "make_world",
@@ -51,10 +47,7 @@ __all__ = [
 _LATER = {
     "FiniteTaskEnv": "environment",
     "FiniteTaskVectorEnv": "environment",
-    "Induced": "induced",
     "PomdpError": "pomdp_file",
-    "TooLargeError": "induced",
-    "induce": "induced",
     "pomdp": "pomdp_task",
 }
 

@@ -32,9 +32,9 @@ from adastack.tasks.checks import (
     masked,
     with_presence,
 )
-from adastack.tasks.drawing import draw
+from adastack.tasks.drawing.finite_task import draw
+from adastack.tasks.drawing.writing import write
 from adastack.tasks.finite import Bools, FiniteTask, Floats
-from adastack.tasks.writing import write
 
 Indices = NDArray[np.intp]
 Frame = NDArray[np.uint8] | str

@@ -118,7 +118,7 @@ class FunctionalTaskEnv(gymnasium.Env[Any, Any]):
         render_mode: ``"rgb_array"`` or None.
 
     Example:
-        >>> from adastack.tasks.cube import Cube
+        >>> from adastack.tasks.worlds.cube.functional import Cube
         >>> from adastack.tasks.functional import FunctionalTaskEnv
         >>> env = FunctionalTaskEnv(Cube(depth=1))
         >>> observation, info = env.reset(seed=0)

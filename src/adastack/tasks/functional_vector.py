@@ -71,7 +71,7 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
         render_mode: ``"rgb_array"`` or None.
 
     Example:
-        >>> from adastack.tasks.cube import Cube
+        >>> from adastack.tasks.worlds.cube.functional import Cube
         >>> from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
         >>> envs = FunctionalTaskVectorEnv(Cube(depth=1), num_envs=3)
         >>> observations, infos = envs.reset(seed=0)

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from adastack.process.chain import Matrix
+from adastack.process.induced import TooLargeError
 from adastack.tasks.finite import FiniteTask, Floats, Ints
-from adastack.tasks.induced import TooLargeError
-from adastack.theory.chain import Matrix
 from adastack.theory.dynamics import Dynamics, dynamics
 
 MAX_BELIEFS = 20_000

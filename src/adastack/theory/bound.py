@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from adastack.tasks.induced import TooLargeError
+from adastack.process.chain import discounted_values, gain_and_bias
+from adastack.process.induced import TooLargeError
 from adastack.theory.branch import least_loss
-from adastack.theory.chain import discounted_values, gain_and_bias
 from adastack.theory.graph import graph
 from adastack.theory.optimal import Optimal
-from adastack.theory.partial import Choice, Partial, follow
+from adastack.theory.partial_policy import Choice, Partial, follow
 from adastack.theory.search import End, Search, different_actions
 from adastack.theory.stacks import StackPolicy, Stacks, lifted
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from adastack.memory import Rule, get_rule
+from adastack.process.chain import LEAK
+from adastack.process.induced import Induced, TooLargeError
 from adastack.tasks.finite import FiniteTask, Floats
-from adastack.tasks.induced import Induced, TooLargeError
 from adastack.theory.belief import Beliefs, beliefs
-from adastack.theory.chain import LEAK
 from adastack.theory.feasible import find_optimal
 from adastack.theory.kappa import MAX_CHOICES
 from adastack.theory.optimal import TOLERANCE, Criterion, default_gamma, optimal_values
-from adastack.theory.partial import Choice
+from adastack.theory.partial_policy import Choice
 from adastack.theory.stacks import StackPolicy, Stacks
 from adastack.theory.values import Policy, policy_matrix, stack_values
 
@@ -85,7 +85,8 @@ def policy_consistency(
 
     Example:
         >>> import numpy as np
-        >>> from adastack.tasks import induce, passive_tmaze
+        >>> from adastack.process import induce
+        >>> from adastack.tasks import passive_tmaze
         >>> process = induce(passive_tmaze(length=5), "none", 1)
         >>> policy_consistency(process, np.zeros(process.n_agent_states, int)).witness.histories[0]
         ('green', 'grey', 'grey', 'grey', 'blue')

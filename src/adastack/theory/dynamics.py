@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from adastack.process.chain import Matrix
 from adastack.tasks.finite import FiniteTask, Floats
-from adastack.theory.chain import Matrix
 
 
 @dataclass(frozen=True, eq=False)

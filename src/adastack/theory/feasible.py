@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from adastack.theory.chain import recurrent_classes
+from adastack.process.chain import recurrent_classes
 from adastack.theory.optimal import Optimal
-from adastack.theory.partial import Choice, Partial
+from adastack.theory.partial_policy import Choice, Partial
 from adastack.theory.search import End, Search, different_actions
 from adastack.theory.stacks import StackPolicy, Stacks
 

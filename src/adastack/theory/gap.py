@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from adastack.memory import Rule
+from adastack.process.induced import induce
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.induced import induce
 from adastack.theory.feasible import find_optimal
 from adastack.theory.kappa import MAX_CHOICES
 from adastack.theory.optimal import Criterion, default_gamma, optimal_values
-from adastack.theory.partial import follow
+from adastack.theory.partial_policy import follow
 from adastack.theory.stacks import Stacks
 from adastack.theory.values import policy_table, stack_values
 

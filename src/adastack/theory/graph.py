@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adastack.process.induced import TooLargeError
 from adastack.tasks.finite import Floats, Ints
-from adastack.tasks.induced import TooLargeError
 from adastack.theory.optimal import Optimal
-from adastack.theory.partial import Choice
+from adastack.theory.partial_policy import Choice
 from adastack.theory.search import different_actions
 from adastack.theory.stacks import Stacks
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adastack.memory import Rule, get_rule
+from adastack.process.induced import TooLargeError
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.induced import TooLargeError
 from adastack.theory.belief import MAX_BELIEFS, beliefs
 from adastack.theory.bound import Best, best_policy
 from adastack.theory.feasible import find_optimal
-from adastack.theory.never import beyond_stacks
+from adastack.theory.no_stack_suffices import beyond_stacks
 from adastack.theory.optimal import Criterion, Optimal, default_gamma, optimal_values
 from adastack.theory.stacks import StackPolicy, Stacks
 

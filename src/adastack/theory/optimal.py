@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.process.chain import Matrix, discounted_values, gain_and_bias
 from adastack.tasks.finite import Bools, FiniteTask, Floats
 from adastack.theory.belief import Beliefs, beliefs
-from adastack.theory.chain import Matrix, discounted_values, gain_and_bias
 
 Criterion = Literal["discounted", "average"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from adastack.theory.belief import Beliefs
-from adastack.theory.partial import Choice, Partial
+from adastack.theory.partial_policy import Choice, Partial
 
 
 class End(Enum):

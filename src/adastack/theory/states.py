@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from adastack.memory import Rule, get_rule
+from adastack.process.induced import TooLargeError, induce
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.induced import TooLargeError, induce
 
 MAX_PAIRS = 1_000_000
 

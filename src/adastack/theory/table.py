@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from adastack.process.induced import Induced, induce
 from adastack.tasks.finite import Floats
-from adastack.tasks.induced import Induced, induce
 from adastack.tasks.registry import TASKS, make_task
 from adastack.theory.consistency import Consistency, optimal_consistency, policy_consistency
 from adastack.theory.kappa import kappa

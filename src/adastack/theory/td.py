@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adastack.process.chain import Matrix, conditional_frequencies, discounted_values
+from adastack.process.induced import Induced
 from adastack.tasks.finite import Bools, Floats
-from adastack.tasks.induced import Induced
-from adastack.theory.chain import Matrix, conditional_frequencies, discounted_values
 from adastack.theory.dynamics import dynamics
 from adastack.theory.feasible import find_optimal
 from adastack.theory.kappa import MAX_CHOICES
@@ -123,7 +123,8 @@ def td_outcome(
         behaviour: The policy that explores; by default uniformly random.
 
     Example:
-        >>> from adastack.tasks import induce, passive_tmaze, xormaze
+        >>> from adastack.process import induce
+        >>> from adastack.tasks import passive_tmaze, xormaze
         >>> td_outcome(induce(passive_tmaze(length=5), "adaptive", 2)).optimal
         True
         >>> td_outcome(induce(xormaze(), "adaptive", 3)).optimal

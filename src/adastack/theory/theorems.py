@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.tasks.induced import Induced
+from adastack.process.induced import Induced
 from adastack.theory.belief import Beliefs, beliefs
 from adastack.theory.optimal import GAMMA, TOLERANCE
 from adastack.theory.values import policy_matrix, stack_values

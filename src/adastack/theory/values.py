@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from adastack.tasks.finite import Floats, Ints
-from adastack.tasks.induced import Induced
-from adastack.theory.chain import (
+from adastack.process.chain import (
     Matrix,
     conditional_frequencies,
     discounted_values,
     gain_and_bias,
 )
+from adastack.process.induced import Induced
+from adastack.tasks.finite import Floats, Ints
 from adastack.theory.dynamics import Dynamics, dynamics
 from adastack.theory.optimal import GAMMA, Criterion, check_criterion
 from adastack.theory.stacks import StackPolicy
@@ -64,7 +64,8 @@ def stack_values(
 
     Example:
         >>> import numpy as np
-        >>> from adastack.tasks import induce, passive_tmaze
+        >>> from adastack.process import induce
+        >>> from adastack.tasks import passive_tmaze
         >>> process = induce(passive_tmaze(length=5), "none", 1)
         >>> stack_values(process, np.zeros(process.n_agent_states, int)).start  # always up
         0.0

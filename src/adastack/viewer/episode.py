@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
 from adastack.tasks import FiniteTask, FiniteTaskEnv
-from adastack.tasks.drawing import colour_of, maze_cells, window
+from adastack.tasks.drawing.finite_task import colour_of, maze_cells, window
 from adastack.tasks.finite import Picture
 from adastack.wrappers import MemoryStack
 

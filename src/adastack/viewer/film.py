@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image as Images
 
 from adastack.files import write_whole
-from adastack.tasks.canvas import PAPER, Image
+from adastack.tasks.drawing.canvas import PAPER, Image
 from adastack.tasks.extras import require
 from adastack.wrappers import MemoryStack
 

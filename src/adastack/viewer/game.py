@@ -6,8 +6,8 @@ from html import escape
 from typing import Any
 
 from adastack.memory import get_rule
+from adastack.process.induced import TooLargeError
 from adastack.tasks import FiniteTask
-from adastack.tasks.induced import TooLargeError
 from adastack.tasks.registry import TASKS
 from adastack.theory.belief import beliefs
 from adastack.theory.bound import best_policy

@@ -9,11 +9,11 @@ import gymnasium
 import numpy as np
 
 from adastack.learners import LEARNERS, TABULAR
+from adastack.process.stacks import Decide
 from adastack.runs import Run, RunError
 from adastack.tabular.learner import session_of
 from adastack.tabular.policies import check_same_signals, policy_of
 from adastack.tabular.session import RANDOM
-from adastack.tabular.stacks import Decide
 from adastack.tasks import FiniteTask, FiniteTaskEnv, make_task
 from adastack.tasks.registry import TASKS
 from adastack.tasks.worlds import WORLDS, make_world
@@ -83,7 +83,7 @@ def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
         raise ValueError(f"a policy of {settings['task']} cannot be played on {spec}")
     if isinstance(env, FiniteTaskEnv):
         return Show(title, rule, k, env, _finite_act(run, seed, env.task))
-    from adastack.deep.player import stack_player
+    from adastack.deep.policies import stack_player
 
     act = stack_player(run, seed, env.observation_space, env.action_space)
     return Show(title, rule, k, env, act, settings["settings"]["padding"])
@@ -120,7 +120,7 @@ def _finite_act(run: Run, seed: int, task: FiniteTask) -> Act:
 def _policy(run: Run, seed: int) -> tuple[FiniteTask, Decide]:
     """The finite task of a run, and what one of its seeds has learned."""
     if LEARNERS[run.settings["algo"]] != TABULAR:
-        from adastack.deep.player import finite_policy
+        from adastack.deep.policies import finite_policy
 
         return finite_policy(run, seed)
     saved = run.load_checkpoint()

@@ -118,7 +118,7 @@ def steered():
 
 
 def success(algo, episodes=100):
-    """The success of the likeliest actions, played in one environment."""
+    """The success of the likeliest actions, evaluated in one environment."""
     env = make_env(algo.config.env_config)
     module = algo.get_module()
     distribution = module.get_inference_action_dist_cls()

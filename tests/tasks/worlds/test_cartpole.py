@@ -8,9 +8,9 @@ from popgym.envs.position_only_cartpole import PositionOnlyCartPoleHard
 from popgym.envs.velocity_only_cartpole import VelocityOnlyCartPoleHard
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 
-from adastack.tasks.cartpole import SHOWN, MaskedCartPoleEnv
-from adastack.tasks.cartpole_twin import CartPoleState, MaskedCartPole
 from adastack.tasks.functional import FunctionalTaskEnv
+from adastack.tasks.worlds.cartpole.environment import SHOWN, MaskedCartPoleEnv
+from adastack.tasks.worlds.cartpole.functional import CartPoleState, MaskedCartPole
 
 POPGYM = {"velocity": VelocityOnlyCartPoleHard, "position": PositionOnlyCartPoleHard}
 

@@ -10,8 +10,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium_robotics.envs.fetch.reach import MujocoFetchReachEnv
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 
-from adastack.tasks.fetch import GOAL, FetchReachEnv
-from adastack.tasks.fetch_vector import FetchReachVectorEnv
+from adastack.tasks.worlds.fetch.environment import GOAL, FetchReachEnv
+from adastack.tasks.worlds.fetch.vector import FetchReachVectorEnv
 from adastack.wrappers import AdaptiveStack, RecordMemory
 
 

@@ -11,9 +11,9 @@ from minigrid.wrappers import RGBImgPartialObsWrapper
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 
 from adastack.tasks.functional import FunctionalTaskEnv
-from adastack.tasks.minigrid import MiniGridMemoryEnv
-from adastack.tasks.minigrid_tables import BALL, KEY, memory_tables
-from adastack.tasks.minigrid_twin import MemoryState, MiniGridMemory
+from adastack.tasks.worlds.minigrid.environment import MiniGridMemoryEnv
+from adastack.tasks.worlds.minigrid.functional import MemoryState, MiniGridMemory
+from adastack.tasks.worlds.minigrid.tables import BALL, KEY, memory_tables
 
 LEFT, RIGHT, FORWARD = range(3)
 REGISTERED = {

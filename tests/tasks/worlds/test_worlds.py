@@ -8,12 +8,12 @@ import pytest
 from gymnasium.envs.registration import load_env_creator
 
 from adastack.tasks import TASKS, WORLDS, make_task, make_world
-from adastack.tasks.cartpole_twin import MaskedCartPole
-from adastack.tasks.cube import Cube
-from adastack.tasks.fetch import FetchReach
 from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
-from adastack.tasks.minigrid_twin import MiniGridMemory
+from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
+from adastack.tasks.worlds.cube.functional import Cube
+from adastack.tasks.worlds.fetch.environment import FetchReach
+from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
 from adastack.wrappers import AdaptiveStack, FrameStack, PushSkipStack, vector
 
 WORLD_LIST = [pytest.param(world, id=name) for name, world in WORLDS.items()]
@@ -139,7 +139,7 @@ def test_gymnasium_passes_options_on():
     ],
 )
 def test_a_missing_extra_is_asked_for_by_name(spec, package, extra, monkeypatch):
-    from adastack.tasks.fetch_arm import arm_model
+    from adastack.tasks.worlds.fetch.arm import arm_model
 
     arm_model.cache_clear()
     for name in [n for n in sys.modules if n == package or n.startswith(f"{package}.")]:

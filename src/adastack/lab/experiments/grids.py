@@ -9,8 +9,8 @@ import numpy as np
 
 from adastack.lab import figures
 from adastack.lab.experiment import Figure
-from adastack.lab.experiments.shown import tested_values
 from adastack.lab.experiments.study import Point, Study
+from adastack.lab.experiments.study_figures import tested_values
 from adastack.lab.figures import Grid
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, summary

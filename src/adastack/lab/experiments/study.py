@@ -141,7 +141,7 @@ def tmaze(kind: str, length: int, *, random_length: bool = False, continual: boo
     return f"{kind}-tmaze:length={length}" + "".join(f",{n}=true" for n, on in flags.items() if on)
 
 
-def three(length: int) -> tuple[Memory, ...]:
+def paper_memories(length: int) -> tuple[Memory, ...]:
     """The paper's comparison: AS and FS with the two slots that can be enough, FS with all."""
     return (
         Memory("AS(κ)", "adaptive", 2),
@@ -155,12 +155,16 @@ def lengths(
 ) -> tuple[Point, ...]:
     """Mazes of some lengths with the three memories."""
     return tuple(
-        Point(str(n), tmaze(kind, n, random_length=random_length, continual=continual), three(n))
+        Point(
+            str(n),
+            tmaze(kind, n, random_length=random_length, continual=continual),
+            paper_memories(n),
+        )
         for n in sizes
     )
 
 
-def fewer(points: tuple[Point, ...]) -> tuple[Point, ...]:
+def smoke_points(points: tuple[Point, ...]) -> tuple[Point, ...]:
     """Points with the first and the last of their memories, for a smoke run."""
     return tuple(
         replace(point, memories=tuple(dict.fromkeys((point.memories[0], point.memories[-1]))))

@@ -8,8 +8,14 @@ from dataclasses import replace
 from adastack.lab import figures
 from adastack.lab.claims import Arm, above, all_of
 from adastack.lab.experiment import Analysis, Claim, Figure, Table
-from adastack.lab.experiments.shown import analysis, gain_of, show_study, tested_values, together
 from adastack.lab.experiments.study import Memory, Point, Study
+from adastack.lab.experiments.study_figures import (
+    analysis,
+    main_metric,
+    show_study,
+    tested_values,
+    together,
+)
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats
@@ -107,7 +113,7 @@ def succeeds_more(study: Study, name: str, place: str, where: str) -> tuple[Clai
 
 def _table_of_tests(results: Results, study: Study, name: str, caption: str) -> Table:
     """A row for each test and memory, with every seed."""
-    (point,), metric = study.points, gain_of(study)
+    (point,), metric = study.points, main_metric(study)
     rows: list[list[str | float | int | None]] = []
     for memory in point.memories:
         for test in (*point.tests, *(each.task for each in memory.tests)):

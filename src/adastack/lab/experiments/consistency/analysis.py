@@ -7,7 +7,7 @@ from typing import Any
 from adastack.lab.claims import Check, Found, all_of, exactly
 from adastack.lab.experiment import Analysis, Claim, Table
 from adastack.lab.experiments.consistency.sweep import TD_TASKS
-from adastack.lab.experiments.shown import analysis
+from adastack.lab.experiments.study_figures import analysis
 from adastack.lab.results import Results
 from adastack.theory.table import SPECS
 

@@ -10,7 +10,7 @@ from adastack.lab import figures
 from adastack.lab.claims import Check, Found, all_of, exactly
 from adastack.lab.experiment import Analysis, Claim, Figure, Table
 from adastack.lab.experiments.cost.sweep import SIZES
-from adastack.lab.experiments.shown import analysis
+from adastack.lab.experiments.study_figures import analysis
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from adastack.lab.claims import Check, above, all_of, between
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.fetch.sweep import MILLION, PERIODS, STUDIES, VISIBLE
-from adastack.lab.experiments.shown import together
+from adastack.lab.experiments.study_figures import together
 from adastack.lab.experiments.worlds import show_world
 from adastack.lab.results import Results
 

@@ -8,8 +8,8 @@ from adastack.lab.claims import Check, above, all_of, below, between
 from adastack.lab.experiment import Analysis, Claim, Verdict
 from adastack.lab.experiments.generalisation.sweep import PARTS
 from adastack.lab.experiments.grids import grid_figure
-from adastack.lab.experiments.shown import analysis
 from adastack.lab.experiments.study import Study, tmaze
+from adastack.lab.experiments.study_figures import analysis
 from adastack.lab.results import Results
 from adastack.tasks.registry import split_spec
 

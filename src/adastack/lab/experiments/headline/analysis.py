@@ -6,8 +6,8 @@ from adastack.lab import figures
 from adastack.lab.claims import Check, all_of, between
 from adastack.lab.experiment import Analysis, Claim, Figure, Table
 from adastack.lab.experiments.headline.sweep import FEW, LONG, STUDIES
-from adastack.lab.experiments.shown import analysis, tested_values, values_of
 from adastack.lab.experiments.study import Study
+from adastack.lab.experiments.study_figures import analysis, tested_values, values_of
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, solved, summary, wilson_interval

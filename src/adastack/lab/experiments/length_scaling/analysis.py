@@ -6,8 +6,8 @@ from adastack.lab.claims import all_of, below, between, rising
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.length_scaling.sweep import LENGTHS, STUDY
 from adastack.lab.experiments.mazes import earns_as_the_oracle, earns_more_than
-from adastack.lab.experiments.shown import SCALING, analysis, line_figure, show_study
 from adastack.lab.experiments.study import Study
+from adastack.lab.experiments.study_figures import SCALING, analysis, line_figure, show_study
 from adastack.lab.results import Results
 
 NAMES = [str(n) for n in LENGTHS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adastack.lab.experiment import Scale
-from adastack.lab.experiments.study import Study, fewer, lengths
+from adastack.lab.experiments.study import Study, lengths, smoke_points
 from adastack.lab.job import BATCH, Job
 
 LENGTHS = (2, 4, 8, 16, 64)
@@ -15,7 +15,7 @@ def study_of(net: str | None, batch: int = BATCH) -> Study:
     return Study(
         "maximum maze length",
         lengths("passive", LENGTHS, random_length=True),
-        smoke=short if net is None else fewer(short),
+        smoke=short if net is None else smoke_points(short),
         net=net,
         batch=batch,
     )

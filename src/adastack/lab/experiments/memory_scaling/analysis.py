@@ -6,14 +6,14 @@ from adastack.lab.claims import above, all_of, below, between, falling
 from adastack.lab.experiment import Analysis, Claim
 from adastack.lab.experiments.grids import grid_figure
 from adastack.lab.experiments.memory_scaling.sweep import SIZES, STUDY
-from adastack.lab.experiments.shown import (
+from adastack.lab.experiments.study import Study, tmaze
+from adastack.lab.experiments.study_figures import (
     SCALING,
     analysis,
     comparison_table,
     line_figure,
     seed_table,
 )
-from adastack.lab.experiments.study import Study, tmaze
 from adastack.lab.results import Results
 
 SHORT = [str(k) for k in SIZES[:3]]

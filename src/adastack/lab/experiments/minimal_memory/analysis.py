@@ -10,8 +10,8 @@ from adastack.lab import figures
 from adastack.lab.claims import Check, Found, all_of, exactly
 from adastack.lab.experiment import Analysis, Claim, Figure, Table
 from adastack.lab.experiments.minimal_memory.sweep import GAP_LENGTHS, LENGTHS, MAZES
-from adastack.lab.experiments.shown import analysis
 from adastack.lab.experiments.study import tmaze
+from adastack.lab.experiments.study_figures import analysis
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats

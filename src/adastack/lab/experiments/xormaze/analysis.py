@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adastack.lab.claims import Arm, above, all_of, between, near
 from adastack.lab.experiment import Analysis, Claim
-from adastack.lab.experiments.shown import (
+from adastack.lab.experiments.study_figures import (
     analysis,
     bar_figure,
     comparison_table,

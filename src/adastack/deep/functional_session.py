@@ -1,0 +1,88 @@
+"""A run on a functional task: a rollout and its update are one program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from adastack.deep.checkpoint_arrays import flatten, unflatten
+from adastack.deep.functional import FunctionalTrainer, Learner
+from adastack.deep.gym_session import StackSession
+from adastack.deep.settings import PPOSettings
+from adastack.deep.update import Params
+from adastack.tasks.functional import FunctionalTask
+
+
+class FunctionalSession(StackSession):
+    """Trains all seeds on a functional task, one after the other."""
+
+    def __init__(
+        self,
+        name: str,
+        task: FunctionalTask,
+        memory: str,
+        stack_size: int,
+        settings: PPOSettings,
+        seeds: Sequence[int],
+        steps: int,
+    ) -> None:
+        self.trainer = FunctionalTrainer(task, memory, stack_size, settings)
+        super().__init__(name, self.trainer, seeds, steps)
+        self.learners: list[Learner] = []
+
+    @property
+    def savable(self) -> bool:
+        """Always: everything is an array."""
+        return True
+
+    def start(self) -> None:
+        """Begins with fresh learners."""
+        self.learners = [self.trainer.start(seed) for seed in self.seeds]
+
+    def advance(self) -> None:
+        """One rollout and update of every seed."""
+        logs = []
+        for i, seed in enumerate(self.seeds):
+            self.learners[i], log, loss = self.trainer.advance(
+                self.learners[i], np.int32(seed), np.int32(self.done),
+                np.float32(self.done / self.total),
+            )  # fmt: skip
+            found = jax.device_get(log)
+            self._check(seed, found.reward, self.learners[i])
+            self.check_loss(seed, float(loss))
+            logs.append(found)
+        self.recorder.add(*(np.stack(part)[None] for part in zip(*logs, strict=True)))
+        self.done += 1
+
+    def _check(self, seed: int, reward: NDArray[Any], learner: Learner) -> None:
+        shown = np.asarray(learner.place.stacks.shown)
+        for what, numbers in (("reward", reward), ("observation", shown)):
+            if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+                raise FloatingPointError(
+                    f"the {what} of seed {seed} is not a number by step "
+                    f"{self.steps_done + self.settings.steps_per_update}"
+                )
+
+    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """What `restore` needs."""
+        arrays = self.metric_arrays()
+        for seed, learner in zip(self.seeds, self.learners, strict=True):
+            arrays |= flatten(learner, f"seed{seed}")
+        return arrays, {"done": self.done}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
+        """Goes on from a checkpoint."""
+        template = self.trainer.start(0)
+        self.learners = [
+            jax.device_put(unflatten(template, f"seed{seed}", arrays)) for seed in self.seeds
+        ]
+        self.restore_metrics(arrays)
+        self.done = int(meta["done"])
+
+    def params_of(self, index: int) -> Params:
+        """The parameters of a seed."""
+        return self.learners[index].params

@@ -1,0 +1,170 @@
+"""What a worker does with a job: compute it, test it, and say what was written."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from adastack.files import DamagedFileError, write_json
+from adastack.lab.curves import METRICS, write_curves
+from adastack.lab.job import Evaluation, Job
+from adastack.lab.manifest import (
+    DONE,
+    EVALUATIONS,
+    FAILURE,
+    JOB,
+    PROGRESS,
+    Document,
+    as_document,
+    check_files,
+    evaluation_file,
+    missing_evaluations,
+    read_manifest,
+    to_jsonable,
+    write_manifest,
+)
+from adastack.lab.reporter import seconds_before
+from adastack.learners import learner_of
+from adastack.progress import Progress
+from adastack.runs import Run, RunError, versions
+
+Kind = Callable[[Mapping[str, Any], Path, Progress], dict[str, Any]]
+KINDS: dict[str, Kind] = {}
+"""The known kinds of jobs; exact ones are in `adastack.lab.exact`."""
+RUN = "run"
+
+
+def register_kind(name: str) -> Callable[[Kind], Kind]:
+    """Makes a function known as a kind of job.
+
+    It is given the job's settings, a folder to write to and a progress, and returns a result that
+    JSON can hold. Workers are processes of their own: a kind that they must find without
+    importing your code first is named ``"package.module:function"`` and needs no registering.
+    """
+
+    def register(function: Kind) -> Kind:
+        KINDS[name] = function
+        return function
+
+    return register
+
+
+def kind_of(name: str) -> Kind:
+    """The function that computes a kind of job.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    module, colon, function = name.partition(":")
+    if colon:
+        found: Kind = getattr(importlib.import_module(module), function)
+        return found
+    if name not in KINDS:
+        importlib.import_module("adastack.lab.exact")
+    if name not in KINDS:
+        raise ValueError(f"expected a kind of job of {', '.join(sorted(KINDS))}, actual: {name!r}")
+    return KINDS[name]
+
+
+def perform(job: Job, folder: Path, progress: Progress) -> Document:
+    """Computes what a folder lacks of its job, and returns what ``done.json`` says then.
+
+    The folder must be held (see `Store.claim`). What is damaged is thrown away and computed anew.
+    """
+    document = _sound(job, folder)
+    if document is None:
+        began = time.perf_counter() - seconds_before(folder)
+        result = kind_of(job.kind)(job.settings, folder, progress)
+        document = {
+            "job": as_document(Job(job.kind, job.settings)),
+            "result": to_jsonable(result),
+            "versions": versions(),
+            "seconds": time.perf_counter() - began,
+        }
+        document = _write(folder, job, document)
+    tests = missing_evaluations(document, job)
+    for index, evaluation in enumerate(tests, start=1):
+        progress.update(int(job.settings["steps"]), test=index, tests=len(tests))
+        _evaluate(job, folder, evaluation)
+        document = _write(folder, job, document)
+    (folder / FAILURE).unlink(missing_ok=True)
+    return document
+
+
+def _sound(job: Job, folder: Path) -> Document | None:
+    """What is finished; a damaged folder is emptied."""
+    try:
+        document = read_manifest(folder, job)
+        if document is not None:
+            check_files(folder, document)
+    except DamagedFileError:
+        empty(folder)
+        return None
+    return document
+
+
+def _write(folder: Path, job: Job, document: Document) -> Document:
+    write_manifest(folder, document)
+    written = read_manifest(folder, job)
+    assert written is not None
+    return written
+
+
+def empty(folder: Path) -> None:
+    """Removes what a job computed.
+
+    ``done.json`` goes last: killed on the way, the folder is still known to be damaged, and what
+    is left of it is not taken for a run to go on with.
+    """
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name not in (DONE, JOB, PROGRESS):
+            path.unlink()
+    (folder / DONE).unlink(missing_ok=True)
+
+
+@register_kind("train")
+def _train(settings: Mapping[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
+    """Trains all seeds into ``run/``, from its checkpoint if there is one."""
+    learner, path = learner_of(settings["algo"]), folder / RUN
+    resumed = path.exists()
+    asked: dict[str, Any] = {**settings, "seeds": list(settings["seeds"])}
+    asked |= {"path": path, "resume": True, "progress": progress}
+    try:
+        result = learner.train(**asked)
+        curves = Run.open(path).load_metrics()
+    except (DamagedFileError, RunError):
+        if not resumed:
+            raise
+        # Its checkpoint is damaged, or begun with settings that have changed since.
+        shutil.rmtree(path)
+        result = learner.train(**asked)
+        curves = Run.open(path).load_metrics()
+    write_curves(folder / METRICS, asked["seeds"], curves)
+    return {
+        "seeds": result["seeds"],
+        "steps": result["steps"],
+        "settings": result["settings"]["settings"],
+    }
+
+
+def _evaluate(job: Job, folder: Path, evaluation: Evaluation) -> None:
+    """Tests what was trained."""
+    task = None if evaluation.task == job.settings["task"] else evaluation.task
+    found = learner_of(job.settings["algo"]).evaluate(
+        Run.open(folder / RUN),
+        task=task,
+        episodes=evaluation.episodes,
+        greedy=evaluation.greedy,
+        seed=evaluation.seed,
+    )
+    (folder / EVALUATIONS).mkdir(exist_ok=True)
+    write_json(
+        folder / evaluation_file(evaluation),
+        {"evaluation": vars(evaluation), "seeds": to_jsonable(found["seeds"])},
+    )

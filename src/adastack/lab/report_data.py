@@ -1,0 +1,140 @@
+"""What all experiments show, gathered from a store: the content of a report."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from adastack.files import DamagedFileError
+from adastack.lab.claims import evaluate
+from adastack.lab.experiment import Analysis, Claim, Experiment, Scale, Status, Verdict
+from adastack.lab.job import Job
+from adastack.lab.results import Results
+from adastack.lab.store import Store
+from adastack.runs import versions
+
+STATUSES: tuple[Status, ...] = ("holds", "fails", "not enough runs")
+
+
+@dataclass(frozen=True)
+class ExperimentReport:
+    """One experiment and how far it is."""
+
+    experiment: Experiment
+    analysis: Analysis
+    verdicts: list[tuple[Claim, Verdict]]
+    jobs: list[Job]
+    missing: list[Job]
+    failed: dict[str, str] = field(default_factory=dict)
+    """Why jobs failed, by address."""
+    seconds: float = 0.0
+    """How long its finished jobs took, one after the other."""
+
+    @property
+    def finished(self) -> list[Job]:
+        """The jobs that have a result."""
+        missing = {job.address for job in self.missing}
+        return [job for job in self.jobs if job.address not in missing]
+
+    @property
+    def count(self) -> Counter[str]:
+        """How many claims hold, fail or lack runs."""
+        return Counter(verdict.status for _, verdict in self.verdicts)
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """All experiments, and what they were computed with."""
+
+    scale: str
+    chapters: list[ExperimentReport]
+    machine: dict[str, str]
+    libraries: list[dict[str, str]]
+    """The versions the finished jobs were made with; more than one set if they differ."""
+    seconds: float = 0.0
+    """How long the finished jobs took, those that chapters share once."""
+
+    @property
+    def count(self) -> Counter[str]:
+        """How many claims hold, fail or lack runs."""
+        return sum((chapter.count for chapter in self.chapters), Counter())
+
+    @property
+    def finished(self) -> list[Job]:
+        """Every job that has a result, once."""
+        found = {job.address: job for chapter in self.chapters for job in chapter.finished}
+        return list(found.values())
+
+
+def gather(store: Store, experiments: Mapping[str, Experiment], scale: Scale) -> ReportData:
+    """Reads a store and puts every claim to the test.
+
+    Args:
+        store: Where the runs are; nothing is computed that is not there.
+        experiments: What to report, by name.
+        scale: The scale whose runs are counted.
+    """
+    chapters = [_chapter(store, each, scale) for each in experiments.values()]
+    findings = ReportData(scale.name, chapters, machine(), [])
+    documents = _documents(store, findings.finished)
+    found: list[dict[str, str]] = []
+    for document in documents:
+        if document["versions"] not in found:
+            found.append(document["versions"])
+    seconds = sum(float(each["seconds"]) for each in documents)
+    return replace(findings, libraries=found or [versions()], seconds=seconds)
+
+
+def machine() -> dict[str, str]:
+    """What the computer is, in words."""
+    return {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "processor": _line("/proc/cpuinfo", "model name") or platform.processor(),
+        "cores": str(os.cpu_count()),
+        "memory": _memory(),
+    }
+
+
+def _chapter(store: Store, experiment: Experiment, scale: Scale) -> ExperimentReport:
+    results = Results(store, experiment.sweep(scale))
+    # Figures of nothing would take long to draw.
+    begun = len(results.missing) < len(results.jobs)
+    analysis = experiment.analyse(results) if begun else Analysis()
+    verdicts = evaluate(experiment.claims, results)
+    # Asked again: reading has shown what is damaged.
+    missing = results.missing
+    reasons = {job.address: store.reason(job) for job in missing}
+    failed = {address: reason for address, reason in reasons.items() if reason is not None}
+    chapter = ExperimentReport(experiment, analysis, verdicts, results.jobs, missing, failed)
+    seconds = sum(float(each["seconds"]) for each in _documents(store, chapter.finished))
+    return replace(chapter, seconds=seconds)
+
+
+def _documents(store: Store, jobs: Iterable[Job]) -> list[dict[str, Any]]:
+    found = []
+    for job in jobs:
+        try:
+            found.append(store.document(job))
+        except (DamagedFileError, KeyError):
+            continue
+    return found
+
+
+def _memory() -> str:
+    text = _line("/proc/meminfo", "MemTotal")
+    return f"{round(int(text.split()[0]) / 2**20)} GiB" if text else ""
+
+
+def _line(path: str, name: str) -> str:
+    """What a file of ``name: value`` lines says; nothing where there is no such file."""
+    try:
+        lines = Path(path).read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")

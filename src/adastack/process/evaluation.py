@@ -1,0 +1,364 @@
+"""What a policy over stacks is worth on a task, its own or another with the same observations.
+
+Where nothing but the start of an attempt is random, the answer is exact: every start is followed
+to its end, and in a continual task the attempts form a small Markov chain that is solved. Where
+actions or outcomes are random, attempts are sampled. What a continual agent remembers is always
+sampled: an observation may be kept for any number of attempts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adastack.process.chain import recurrent_classes, visits
+from adastack.process.stacks import Decide, StackIndex
+from adastack.process.tables import Tables, cue_classes, task_tables
+from adastack.process.walk import (
+    ACTIVE_REGRET,
+    AGENT,
+    DISCOUNTED,
+    HELD,
+    HELD_STEPS,
+    KEPT,
+    KEPT_STEPS,
+    LIMIT,
+    LOOP,
+    MARK_AGENT,
+    MARK_STATE,
+    MARK_STEPS,
+    MEMORY_ACTION,
+    MEMORY_REGRET,
+    MISSING,
+    PASSIVE_REGRET,
+    PLACES,
+    REMEMBERED,
+    REWARD,
+    STATE,
+    STEPS,
+    SUCCESSES,
+    SUMS,
+    SYMBOL,
+    walk,
+)
+from adastack.tabular.session import RANDOM, learning_rule
+from adastack.tasks.finite import FiniteTask, Floats
+from adastack.theory.kappa import KappaResult, kappa
+from adastack.theory.optimal import Criterion
+
+MAX_STARTS = 2000
+"""Up to this many different beginnings of an attempt are followed; beyond, they are sampled."""
+MAX_STATES = 2000
+"""Larger tasks are not solved for their optimum."""
+MAX_CHOICES = 20_000
+"""How long to look for an optimal policy."""
+LONGEST = 10_000
+"""Steps after which a sampled attempt is cut, or four times the states if that is more."""
+ATTEMPTS_WATCHED, STEPS_WATCHED = 1000, 10_000_000
+"""For how long a continual agent is watched to see what it remembers."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A policy's worth, as means over attempts unless said otherwise."""
+
+    exact: bool
+    """Whether these are expectations rather than sample means."""
+    steps: float
+    reward: float
+    discounted: float
+    success: float
+    reward_per_step: float
+    memory_regret: float
+    """Fraction of steps."""
+    active_regret: float
+    passive_regret: float
+    agent_states: int
+    """Distinct stacks that were held."""
+    steps_walked: int
+    """How many steps it took to find out."""
+    remembered: Floats
+    """(observations, 4): per attempt, how often each was given up and how old it was then, summed;
+    how often it was in memory when the attempt was over, and how old it was then, summed."""
+
+
+class Evaluator:
+    """A task to play policies on, and what does not depend on the policy."""
+
+    def __init__(self, task: FiniteTask, memory: str, stack_size: int, gamma: float = 0.99) -> None:
+        self.task, self.stack_size, self.gamma = task, stack_size, gamma
+        self.random = memory == RANDOM
+        self.rule = learning_rule(memory)
+        self.cues, cue = cue_classes(task)
+        n_memory = self.rule.actions(stack_size)
+        joint = np.arange(task.n_actions * (1 if self.random else n_memory))
+        nothing = np.zeros((0, 0), np.int32)
+        self.tables = Tables(
+            **task_tables(task),
+            cue=cue,
+            regrets=np.zeros((0, 0, 0), np.int64),
+            push=np.zeros((0, 0, 0), np.int32),
+            first=np.zeros(0, np.int32),
+            stacks=nothing,
+            evicted=nothing,
+            act_of=joint % task.n_actions,
+            memory_of=joint // task.n_actions,
+        )
+
+    @cached_property
+    def optimum(self) -> KappaResult | None:
+        """The optimal value and an optimal policy with as few slots as possible, if found soon."""
+        criterion: Criterion = "average" if self.task.continual else "discounted"
+        if self.task.n_states > MAX_STATES:
+            return None
+        try:
+            return kappa(self.task, gamma=self.gamma, criterion=criterion, max_choices=MAX_CHOICES)
+        except ValueError:
+            return None
+
+    @cached_property
+    def certain(self) -> bool:
+        """Whether nothing but the start is random, for a policy that does not draw."""
+        return not self.random and self.task.n_outcomes == 1
+
+    def summary(self, evaluated: Evaluated) -> dict[str, Any]:
+        """What is said about a seed."""
+        return {
+            "success": evaluated.success,
+            "return": evaluated.reward,
+            "reward_rate": 1000 * evaluated.reward_per_step,
+            "memory_regret": evaluated.memory_regret,
+            "active_regret": evaluated.active_regret,
+            "passive_regret": evaluated.passive_regret,
+            "optimality": self._optimality(evaluated),
+            "abstraction": self._abstraction(evaluated),
+            "agent_states": evaluated.agent_states,
+            "steps": evaluated.steps,
+            "exact": evaluated.exact,
+            "remembered": self._remembered(evaluated),
+        }
+
+    def _remembered(self, evaluated: Evaluated) -> dict[str, dict[str, float | None]]:
+        """For each observation: steps it is kept, how often it is held at the end, its age then."""
+        return {
+            name: {
+                "kept_steps": row[KEPT_STEPS] / row[KEPT] if row[KEPT] else None,
+                "at_decision": row[HELD],
+                "age_at_decision": row[HELD_STEPS] / row[HELD] if row[HELD] else None,
+            }
+            for name, row in zip(
+                self.task.observation_names, evaluated.remembered.tolist(), strict=True
+            )
+            if row[KEPT] or row[HELD]
+        }
+
+    def _optimality(self, evaluated: Evaluated) -> float | None:
+        """One less the distance to the optimal value, as a share of it."""
+        if self.optimum is None or not self.optimum.optimum:
+            return None
+        best = self.optimum.optimum
+        value = evaluated.reward_per_step if self.task.continual else evaluated.discounted
+        return 1 - (best - value) / abs(best)
+
+    def _abstraction(self, evaluated: Evaluated) -> float | None:
+        """How many more stacks are held than by an optimal policy with kappa slots, as a share."""
+        if self.optimum is None or self.optimum.policy is None:
+            return None
+        fewest = len(self.optimum.policy)
+        return (evaluated.agent_states - fewest) / fewest
+
+    def play(
+        self,
+        decide: Decide,
+        *,
+        deterministic: bool,
+        episodes: int,
+        seed: int,
+        memory: tuple[int, ...] | None = None,
+    ) -> Evaluated:
+        """Plays a policy, exactly if that is possible.
+
+        Args:
+            decide: The chances of the joint actions of a stack.
+            deterministic: Whether all of them are 0 or 1.
+            memory: In a continual task, the slots but the last with which to begin: there an agent
+                is never reset. By default they are empty.
+            episodes: How many attempts to sample if they have to be sampled.
+            seed: Where the random numbers come from.
+        """
+        certain = deterministic and self.certain
+        if certain and len(self.task.start_states) <= MAX_STARTS:
+            player = _Player(self, decide, certain, seed, memory)
+            evaluated = player.chain() if self.task.continual else player.every_start()
+            if evaluated is not None:
+                return evaluated
+        # Attempts that never end are cut here.
+        return _Player(self, decide, False, seed, memory).sample(episodes)
+
+
+class _Player:
+    """One policy on one evaluator."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        decide: Decide,
+        certain: bool,
+        seed: int,
+        memory: tuple[int, ...] | None,
+    ) -> None:
+        self.evaluator, self.task = evaluator, evaluator.task
+        self.memory = memory if evaluator.task.continual else None
+        # Walks in which nothing is random end or loop; any other may go on for ever.
+        self.may_loop = certain and evaluator.task.time_limit is None
+        self.limit = np.inf if certain else max(LONGEST, 4 * evaluator.task.n_states)
+        self.book = StackIndex(
+            evaluator.task, evaluator.cues, evaluator.rule, evaluator.stack_size, decide
+        )
+        self.generator = np.random.default_rng(seed)
+        self.word = self.generator.integers(0, 2**64, 1, np.uint64)
+        self.ages = np.zeros(evaluator.stack_size, np.int64)
+        self.walked = 0
+
+    def every_start(self) -> Evaluated | None:
+        """The expectation over the starts of an episodic task; None if an attempt never ends."""
+        sums = self._nothing()
+        for state, chance in self._starts():
+            self.ages[:] = 0
+            attempt, end = self._attempt(state, self._first(state))
+            if end is None:
+                return None
+            sums += chance * attempt
+        return self._played(sums, sums / sums[STEPS], exact=True)
+
+    def chain(self) -> Evaluated | None:
+        """The long run of a continual task; None if attempts can begin in too many ways."""
+        nodes: dict[tuple[int, int], int] = {}
+        rows: list[Floats] = []
+        edges: list[tuple[int, int, float]] = []
+        begin = np.zeros(MAX_STARTS)
+        for state, chance in self._starts():
+            begin[nodes.setdefault((state, self._first(state)), len(nodes))] += chance
+        waiting = list(nodes)
+        while waiting:
+            origin = len(rows)
+            sums, end = self._attempt(*waiting.pop(0))
+            rows.append(sums)
+            if end is None:
+                edges.append((origin, origin, 1.0))
+                continue
+            for state, chance in self._starts():
+                node = state, self.book.push(*end, int(self.task.observation[state]))
+                if node not in nodes:
+                    nodes[node] = len(nodes)
+                    waiting.append(node)
+                edges.append((origin, nodes[node], chance))
+            if len(nodes) > MAX_STARTS:
+                return None
+        return self._long_run(np.array(rows), edges, begin[: len(rows)])
+
+    def sample(self, episodes: int) -> Evaluated:
+        """Means over attempts evaluated in a row."""
+        total, taken = self._in_a_row(episodes, np.inf)
+        return self._played(total / taken, total / total[STEPS], exact=False)
+
+    def _in_a_row(self, episodes: int, steps: float) -> tuple[Floats, int]:
+        """Sums over attempts, and how many they were; after so many steps no other begins."""
+        total, taken = self._nothing(), 0
+        end: tuple[int, int] | None = None
+        while taken < episodes and total[STEPS] < steps:
+            state = int(self.generator.choice(self.task.start_states, p=self._start_chances))
+            if end is None or not self.task.continual:
+                agent, self.ages[:] = self._first(state), 0
+            else:
+                agent = self.book.push(*end, int(self.task.observation[state]))
+            sums, end = self._attempt(state, agent)
+            total, taken = total + sums, taken + 1
+        return total, taken
+
+    def _long_run(
+        self, rows: Floats, edges: list[tuple[int, int, float]], begin: Floats
+    ) -> Evaluated:
+        origin, target, chance = zip(*edges, strict=True)
+        shape = (len(rows), len(rows))
+        transition = sparse.csr_array((chance, (origin, target)), shape=shape)
+        _, staying = visits(transition, begin)
+        per_step = self._nothing()
+        for members in recurrent_classes(transition):
+            share = staying[members]
+            if share.sum() > 0:
+                per_step += share.sum() * (share @ rows[members]) / (share @ rows[members, STEPS])
+        per_attempt = staying @ rows
+        watched, taken = self._in_a_row(ATTEMPTS_WATCHED, STEPS_WATCHED)
+        per_attempt[SUMS:] = watched[SUMS:] / taken
+        return self._played(per_attempt, per_step, exact=True)
+
+    def _attempt(self, state: int, agent: int) -> tuple[Floats, tuple[int, int] | None]:
+        """One attempt: its sums, and the agent state and memory action at its end.
+
+        An attempt that runs in a loop has no end; its sums are those of one round.
+        """
+        place = np.full(PLACES, -1, np.int64)
+        place[STATE], place[AGENT] = state, agent
+        if self.may_loop:
+            place[[MARK_STATE, MARK_AGENT, MARK_STEPS]] = state, agent, 0
+        sums, looped = self._nothing(), False
+        while True:
+            stop = self._walk(place, sums)
+            if stop == MISSING:
+                self.book.push(*(int(place[i]) for i in (AGENT, MEMORY_ACTION, SYMBOL)))
+            elif stop == LOOP and not looped:
+                looped = True
+                self.walked += int(sums[STEPS])
+                sums[:] = 0
+                place[[MARK_STATE, MARK_AGENT, MARK_STEPS]] = place[STATE], place[AGENT], 0
+            else:
+                break
+        self.walked += int(sums[STEPS])
+        ended = stop not in (LOOP, LIMIT)
+        return sums, (int(place[AGENT]), int(place[MEMORY_ACTION])) if ended else None
+
+    def _walk(self, place: NDArray[np.int64], sums: Floats) -> int:
+        stop: int = walk(
+            self.evaluator.tables, self.book.pages, self.evaluator.random, self.evaluator.gamma,
+            self.word, place, self.ages, sums, self.limit,
+        )  # fmt: skip
+        return stop
+
+    def _nothing(self) -> Floats:
+        return np.zeros(SUMS + REMEMBERED * self.task.n_observations)
+
+    def _first(self, state: int) -> int:
+        return self.book.first(int(self.task.observation[state]), self.memory)
+
+    def _starts(self) -> Iterator[tuple[int, float]]:
+        for state in self.task.start_states.tolist():
+            yield state, float(self.task.start[state])
+
+    @cached_property
+    def _start_chances(self) -> Floats:
+        chances: Floats = self.task.start[self.task.start_states]
+        normalised: Floats = chances / chances.sum()
+        return normalised
+
+    def _played(self, per_attempt: Floats, per_step: Floats, exact: bool) -> Evaluated:
+        return Evaluated(
+            exact=exact,
+            steps=float(per_attempt[STEPS]),
+            reward=float(per_attempt[REWARD]),
+            discounted=float(per_attempt[DISCOUNTED]),
+            success=float(per_attempt[SUCCESSES]),
+            reward_per_step=float(per_step[REWARD]),
+            memory_regret=float(per_step[MEMORY_REGRET]),
+            active_regret=float(per_attempt[ACTIVE_REGRET]),
+            passive_regret=float(per_attempt[PASSIVE_REGRET]),
+            agent_states=int(self.book.pages.seen.sum()),
+            steps_walked=self.walked,
+            remembered=per_attempt[SUMS:].reshape(-1, REMEMBERED),
+        )

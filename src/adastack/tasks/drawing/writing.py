@@ -1,0 +1,76 @@
+"""Finite tasks and memories as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adastack.tasks.drawing.finite_task import is_place, maze_cells, window
+from adastack.tasks.finite import FiniteTask, Picture
+
+AGENT, WALL, FLOOR = "@", " ", "."
+
+
+def write(
+    task: FiniteTask,
+    state: int,
+    slots: Sequence[int] | None = None,
+    ages: Sequence[int] | None = None,
+    evicted_slot: int | None = None,
+) -> str:
+    """Writes the task in one hidden state and, if there are slots, the memory below it.
+
+    Each cell is the initial of what it shows, ``@`` is the agent. In the memory ``>`` stands before
+    the current observation and ``x`` where a slot was just given up.
+
+    Example:
+        >>> from adastack.tasks import passive_tmaze
+        >>> from adastack.tasks.drawing.writing import write
+        >>> print(write(passive_tmaze(length=4), 2, (2, 0), (1, 0), 0))
+           R
+        R@.B
+           G
+        sees: grey
+        memory: x [red 1] > [grey 0]
+    """
+    lines = [] if task.picture is None else _maze(task, task.picture, state)
+    lines.append(f"sees: {task.observation_names[task.observation[state]]}")
+    if slots is not None:
+        lines.append(_memory(task, slots, ages, evicted_slot))
+    return "\n".join(lines)
+
+
+def _maze(task: FiniteTask, picture: Picture, state: int) -> list[str]:
+    rows, columns = window(picture, state)
+    glyphs = [_glyph(name) for name in task.observation_names]
+    grid = [
+        [WALL if symbol < 0 else glyphs[symbol] for symbol in row]
+        for row in maze_cells(task, picture, state)[rows, columns]
+    ]
+    row, column = picture.agent[state]
+    grid[row - rows.start][column - columns.start] = AGENT
+    return ["".join(cells).rstrip() for cells in grid]
+
+
+def _glyph(name: str) -> str:
+    return FLOOR if name == "grey" or is_place(name) else name[0].upper()
+
+
+def _memory(
+    task: FiniteTask,
+    slots: Sequence[int],
+    ages: Sequence[int] | None,
+    evicted_slot: int | None,
+) -> str:
+    words = ["memory:"]
+    for slot, symbol in enumerate(slots):
+        if slot == evicted_slot:
+            words.append("x")
+        if slot == len(slots) - 1:
+            words.append(">")
+        words.append("[ - ]" if symbol == task.empty else _slot(task, symbol, ages, slot))
+    return " ".join(words)
+
+
+def _slot(task: FiniteTask, symbol: int, ages: Sequence[int] | None, slot: int) -> str:
+    age = f" {ages[slot]}" if ages is not None and ages[slot] >= 0 else ""
+    return f"[{task.observation_names[symbol]}{age}]"

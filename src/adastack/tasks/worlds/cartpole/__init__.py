@@ -1,0 +1,1 @@
+"""CartPole with its positions or its velocities hidden."""

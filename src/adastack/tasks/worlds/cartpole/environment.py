@@ -1,0 +1,125 @@
+"""CartPole of which the agent sees only the speeds, or only the positions, as in POPGym.
+
+`adastack.tasks.worlds.cartpole.functional` is the same task for compiled rollouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.envs.classic_control import CartPoleEnv
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from adastack.tasks.checks import checked_action, checked_render_mode, checked_whole
+from adastack.tasks.drawing.canvas import Image
+from adastack.tasks.worlds.cartpole.drawing import draw
+
+SHOWN = {"position": (0, 2), "velocity": (1, 3)}
+"""The entries of the state (cart's position and speed, pole's angle and speed) that are seen."""
+
+TIME_LIMIT = 600
+X_LIMIT = 2.4
+ANGLE_LIMIT = 12 * 2 * np.pi / 360
+RENDER_MODES = ("rgb_array",)
+
+
+class MaskedCartPoleEnv(CartPoleEnv):
+    """CartPole with half of its state hidden; each step pays 1 / ``time_limit``.
+
+    Step for step POPGym's VelocityOnly and PositionOnly CartPole ("Hard": 600 steps), but for one
+    thing: there, the velocity-only task shows the positions after a reset; here it never does.
+
+    Args:
+        shows: ``"velocity"`` or ``"position"``.
+        time_limit: Steps after which an episode is truncated.
+        render_mode: ``"rgb_array"`` or None.
+
+    Example:
+        >>> from adastack.tasks.worlds.cartpole.environment import MaskedCartPoleEnv
+        >>> env = MaskedCartPoleEnv("velocity")
+        >>> observation, info = env.reset(seed=0)
+        >>> bool((observation == env.state[[1, 3]].astype("float32")).all())
+        True
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 50}  # noqa: RUF012
+
+    def __init__(
+        self,
+        shows: str = "velocity",
+        time_limit: int = TIME_LIMIT,
+        render_mode: str | None = None,
+    ) -> None:
+        check_shows(shows)
+        super().__init__(render_mode=checked_render_mode(render_mode, RENDER_MODES))
+        self.shows = shows
+        self.time_limit = checked_whole("time_limit", time_limit, 1)
+        self.observation_space = view_space(shows)
+        self._seen = list(SHOWN[shows])
+        self._clock = 0
+        self._over = True
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begins an episode near balance."""
+        state, _ = super().reset(seed=seed, options=options)
+        self._clock, self._over = 0, False
+        return state[self._seen], {"attempt_over": False, "success": False}
+
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Pushes the cart left (0) or right (1).
+
+        Raises:
+            ValueError: If there is no such action.
+            ResetNeeded: If the episode is over or has not begun.
+        """
+        index = checked_action(action, 2)
+        if self._over:
+            raise ResetNeeded("there is no episode to step in: call reset() first")
+        state, _, terminated, _, _ = super().step(index)  # type: ignore[no-untyped-call]
+        self._clock += 1
+        truncated = self._clock >= self.time_limit
+        self._over = terminated or truncated
+        info = {"attempt_over": self._over, "success": truncated and not terminated}
+        return state[self._seen], 1.0 / self.time_limit, terminated, truncated, info
+
+    def render(self) -> Image | None:
+        """The cart and its pole."""
+        return self.render_with_memory(None, None, None)
+
+    def render_with_memory(
+        self,
+        slots: NDArray[Any] | None,
+        ages: Sequence[int] | None,
+        evicted_slot: int | None,
+    ) -> Image | None:
+        """The picture with a memory stack, for wrappers that hold one.
+
+        Args:
+            slots: The observation in each slot, oldest first.
+            ages: Steps since each slot's observation came; -1 for an empty slot.
+            evicted_slot: The slot that was just given up; None or -1 after a reset.
+        """
+        if self.render_mode is None:
+            return None
+        if self.state is None:
+            raise ResetNeeded("there is nothing to draw yet: call reset() first")
+        return draw(self.state, self.shows, slots, ages, evicted_slot)
+
+
+def view_space(shows: str) -> Box:
+    """The space of what is seen; a fallen pole is still inside."""
+    high = {"position": [2 * X_LIMIT, 2 * ANGLE_LIMIT], "velocity": [np.inf, np.inf]}[shows]
+    bound = np.array(high, np.float32)
+    return Box(-bound, bound, dtype=np.float32)
+
+
+def check_shows(shows: str) -> None:
+    """Raises if something else is to be shown."""
+    if shows not in SHOWN:
+        raise ValueError(f"expected shows of {tuple(SHOWN)}, actual: {shows!r}")

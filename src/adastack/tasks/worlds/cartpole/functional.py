@@ -1,0 +1,125 @@
+"""Masked CartPole as a functional task, for rollouts that are compiled whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from jax import Array
+from numpy.typing import NDArray
+
+from adastack.tasks.checks import checked_whole
+from adastack.tasks.functional import Step
+from adastack.tasks.worlds.cartpole.drawing import draw
+from adastack.tasks.worlds.cartpole.environment import (
+    ANGLE_LIMIT,
+    SHOWN,
+    TIME_LIMIT,
+    X_LIMIT,
+    check_shows,
+    view_space,
+)
+
+GRAVITY = 9.8
+POLE_MASS = 0.1
+TOTAL_MASS = 1.1
+HALF_LENGTH = 0.5
+FORCE = 10.0
+SECONDS = 0.02
+START = 0.05
+
+
+class CartPoleState(NamedTuple):
+    """Where a cart stands."""
+
+    physics: Array
+    """(4,): the cart's position and speed, the pole's angle and speed."""
+    clock: Array
+    """Steps since the reset."""
+
+
+@dataclass(frozen=True)
+class MaskedCartPole:
+    """`MaskedCartPoleEnv` as pure functions, in single precision.
+
+    Example:
+        >>> import jax
+        >>> from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
+        >>> state, observation = MaskedCartPole("position").reset(jax.random.key(0))
+        >>> observation.shape, state.physics.shape
+        ((2,), (4,))
+    """
+
+    shows: str = "velocity"
+    """What is seen: ``velocity`` or ``position``."""
+    time_limit: int = TIME_LIMIT
+    """Steps after which an episode is truncated; each pays 1 / time_limit."""
+
+    def __post_init__(self) -> None:
+        check_shows(self.shows)
+        object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
+
+    @property
+    def observation_space(self) -> Box:
+        """Two numbers: of the cart and of the pole."""
+        return view_space(self.shows)
+
+    @property
+    def action_space(self) -> Discrete:
+        """Push left or right."""
+        return Discrete(2)
+
+    def reset(self, key: Array) -> tuple[CartPoleState, Array]:
+        """Begins near balance."""
+        physics = jax.random.uniform(key, (4,), minval=-START, maxval=START)
+        state = CartPoleState(physics, jnp.zeros((), jnp.int32))
+        return state, self.observe(state)
+
+    def step(self, key: Array, state: CartPoleState, action: Array) -> Step:
+        """Pushes the cart for a fiftieth of a second."""
+        after = CartPoleState(_pushed(state.physics, action), state.clock + 1)
+        terminated = (jnp.abs(after.physics[0]) > X_LIMIT) | (
+            jnp.abs(after.physics[2]) > ANGLE_LIMIT
+        )
+        truncated = after.clock >= self.time_limit
+        extras = {
+            "attempt_over": terminated | truncated,
+            "success": truncated & ~terminated,
+        }
+        reward = jnp.asarray(1.0 / self.time_limit, jnp.float32)
+        return Step(after, self.observe(after), reward, terminated, truncated, extras)
+
+    def signals(self, state: CartPoleState) -> dict[str, Array]:
+        """Nothing: no single observation is the one to remember."""
+        return {}
+
+    def observe(self, state: CartPoleState) -> Array:
+        """What is seen of a state."""
+        return state.physics[jnp.array(SHOWN[self.shows])]
+
+    def draw(
+        self,
+        state: CartPoleState,
+        slots: NDArray[Any] | None = None,
+        ages: Sequence[int] | None = None,
+        evicted_slot: int | None = None,
+    ) -> NDArray[np.uint8]:
+        """The cart and its pole, and the memory below."""
+        return draw(np.asarray(state.physics), self.shows, slots, ages, evicted_slot)
+
+
+def _pushed(physics: Array, action: Array) -> Array:
+    """The state a fiftieth of a second later, by Euler's method."""
+    _, speed, angle, spin = physics
+    force = jnp.where(action == 1, FORCE, -FORCE)
+    sine, cosine = jnp.sin(angle), jnp.cos(angle)
+    push = (force + POLE_MASS * HALF_LENGTH * spin**2 * sine) / TOTAL_MASS
+    inertia = HALF_LENGTH * (4 / 3 - POLE_MASS * cosine**2 / TOTAL_MASS)
+    turning = (GRAVITY * sine - cosine * push) / inertia
+    pulling = push - POLE_MASS * HALF_LENGTH * turning * cosine / TOTAL_MASS
+    return physics + SECONDS * jnp.stack([speed, pulling, spin, turning])

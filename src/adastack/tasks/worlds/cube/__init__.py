@@ -1,0 +1,1 @@
+"""A 2x2x2 cube of which one face is in view."""

@@ -1,0 +1,1 @@
+"""FetchReach with a goal that is shown only for a moment."""
