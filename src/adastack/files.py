@@ -91,6 +91,25 @@ def read_arrays(path: str | Path, checksum: str | None = None) -> dict[str, NDAr
         raise DamagedFileError(f"{path}: expected a safetensors file ({error})") from None
 
 
+def fitting(
+    expected: Mapping[str, NDArray[Any]], found: Mapping[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """The arrays that were found under the expected names.
+
+    Raises:
+        DamagedFileError: If one is missing or has another shape or dtype.
+    """
+    for name, array in expected.items():
+        actual = found.get(name)
+        if actual is None or actual.shape != array.shape or actual.dtype != array.dtype:
+            what = "nothing" if actual is None else f"{actual.dtype}{list(actual.shape)}"
+            raise DamagedFileError(
+                f"the checkpoint is of another run: {name} must be "
+                f"{array.dtype}{list(array.shape)}, actual: {what}"
+            )
+    return {name: found[name] for name in expected}
+
+
 def _plain(value: Any) -> Any:
     """Numbers and arrays of numpy as JSON knows them."""
     if isinstance(value, np.generic | np.ndarray):

@@ -3,8 +3,9 @@
 A run folder holds
 
 - ``settings.json``: what was asked for, and the versions of the libraries that answer;
-- ``checkpoint.json`` and the arrays it names: where the run stands, checksummed;
-- ``metrics.safetensors``: arrays of shape (seeds, points), one per metric;
+- ``checkpoint.json`` and the arrays it names: where the run stands, its curves among them,
+  checksummed;
+- ``events/``: the curves for TensorBoard;
 - ``result.json``: the outcome, once the run has finished, or ``failure.json``, why it has not.
 """
 
@@ -27,6 +28,7 @@ from adastack.files import (
     write_json,
     write_whole,
 )
+from adastack.process.events import saved_curves
 
 MAX_SEED = 2**31 - 1
 LIBRARIES = ("adastack", "numpy", "numba", "gymnasium", "jax", "jaxlib", "flax", "optax")
@@ -153,20 +155,16 @@ class Run:
             raise DamagedFileError(f"{path} is not a checkpoint")
         return document
 
-    def save_metrics(self, metrics: Mapping[str, NDArray[Any]]) -> None:
-        """Saves the curves: arrays of shape (seeds, points), and ``step`` of shape (points,)."""
-        write_arrays(self.path / "metrics.safetensors", metrics)
-
-    def load_metrics(self) -> dict[str, NDArray[Any]]:
-        """The curves that `save_metrics` wrote.
+    def curves(self) -> dict[str, NDArray[Any]]:
+        """Metrics over the training: arrays (seeds, windows), and ``step`` (windows,).
 
         Raises:
-            DamagedFileError: If they are not there, or not arrays.
+            RunError: If nothing has been saved yet.
         """
-        path = self.path / "metrics.safetensors"
-        if not path.is_file():
-            raise DamagedFileError(f"{path} is missing")
-        return read_arrays(path)
+        saved = self.load_checkpoint()
+        if saved is None:
+            raise RunError(f"{self.path} has no checkpoint yet: train it first")
+        return saved_curves(saved[0])
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Marks the run finished."""

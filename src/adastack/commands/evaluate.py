@@ -10,8 +10,8 @@ from rich.console import Console
 
 from adastack.commands import Output
 from adastack.commands.train import table_of
-from adastack.learners import learner_of
-from adastack.runs import Run, RunError
+from adastack.runs import Run
+from adastack.training import evaluate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,15 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Plays the policies of every seed."""
     opened = Run.open(args.run)
-    if "algo" not in opened.settings:
-        raise RunError(f"{args.run} is not the run of a learner")
-    learner = learner_of(opened.settings["algo"])
     # On a terminal only, and gone at the end: long tests of real worlds take minutes.
     with Console(stderr=True).status(f"testing {args.run} on {args.task or 'its own task'}"):
-        result: dict[str, Any] = learner.evaluate(
+        return evaluate(
             opened, task=args.task, episodes=args.episodes, greedy=not args.sampled, seed=args.seed
         )
-    return result
 
 
 def show(result: dict[str, Any]) -> None:

@@ -13,8 +13,8 @@ from scipy import stats
 
 from adastack.commands import Output
 from adastack.deep.settings import default_preset
-from adastack.learners import LEARNERS, TABULAR, check_learns, default_algo, learner_of
 from adastack.tasks.registry import make_task
+from adastack.training import algorithm, default_algo, train
 
 PATIENCE = 2
 """How many larger stacks in a row must not help before the search stops."""
@@ -47,8 +47,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         )
     args.algo = args.algo or default_algo(args.task)
     args.preset = args.preset or default_preset(args.task)
-    check_learns(args.algo, args.task)
-    if args.net is not None and LEARNERS.get(args.algo) == TABULAR:
+    if algorithm(args.algo, args.task).tabular and args.net is not None:
         raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
     rows: list[dict[str, Any]] = []
     for k in range(1, args.max_k + 1):
@@ -71,7 +70,7 @@ def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:
 
     path = _folder(args, k)
     with watch(int(args.steps), f"k = {k}") as progress:
-        result = learner_of(args.algo).train(
+        result = train(
             task=args.task,
             memory=args.memory,
             stack_size=k,

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from adastack.commands import Output
 from adastack.deep.settings import default_preset
-from adastack.learners import LEARNERS, TABULAR, check_learns, default_algo, learner_of
 from adastack.progress import watch
+from adastack.training import ALGORITHMS, algorithm, default_algo, train
 
 COLUMNS = (
     "success",
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", default="adaptive", help="a memory rule, or random (a control)")
     parser.add_argument("--k", type=_count, default=2, help="slots in the stack (2)")
     parser.add_argument(
-        "--algo", help=f"of {', '.join(LEARNERS)} (sarsa on finite tasks, else ppo)"
+        "--algo", help=f"of {', '.join(ALGORITHMS)} (sarsa on finite tasks, else ppo)"
     )
     parser.add_argument(
         "--preset", help="paper, robust or a world's own (a world's own, otherwise robust)"
@@ -58,12 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Trains, or goes on training, and returns what the policies are worth."""
     args.algo = args.algo or default_algo(args.task)
-    check_learns(args.algo, args.task)
-    learner = learner_of(args.algo)
+    row = algorithm(args.algo, args.task)
     args.preset = args.preset or default_preset(args.task)
     overrides = dict(args.set)
     if args.net is not None:
-        if LEARNERS[args.algo] == TABULAR:
+        if row.tabular:
             raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
         overrides["net"] = args.net
     asked: dict[str, Any] = {
@@ -80,7 +79,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     }
     try:
         with watch(args.steps) as progress:
-            result: dict[str, Any] = learner.train(**asked, progress=progress)
+            result = train(**asked, progress=progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped: the same command with --resume goes on") from None
     return result

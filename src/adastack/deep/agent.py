@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium import spaces
 from jax import Array
 
-from adastack.deep.capacity import check_room
+from adastack.deep.capacity import check_capacity
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.initial import bias_to_newest_slot, initial_params
@@ -69,7 +69,7 @@ class StackAgent:
         self.observation_space, self.action_space = observation_space, action_space
         self.spec = spec_of(observation_space)
         check_net(settings.net, self.spec)
-        check_room(self.spec, memory, stack_size, settings)
+        check_capacity(self.spec, memory, stack_size, settings)
         self.columns = columns_of(self.spec, observation_space)
         self._units = self._columns_in_units() if settings.normalize_observation else {}
         self.n_memory = get_rule(memory).actions(stack_size)
@@ -199,15 +199,17 @@ class StackAgent:
 
         rows = slots[:-1].reshape(-1, slots.shape[-1])
         actions = rollout.action.reshape(len(rows), -1)
-        said = evaluate(params["params"], rows, actions)
+        evaluation = evaluate(params["params"], rows, actions)
         last = self._net(params, [column[slots[-1]] for column in columns])[1]
-        advantage, returns = self._advantages(rollout, said.value, last)
-        batch = Batch(rows, actions, said.log_prob, advantage.reshape(-1), returns.reshape(-1))
+        advantage, returns = self._advantages(rollout, evaluation.value, last)
+        batch = Batch(
+            rows, actions, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1)
+        )
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
         weights, moments, loss = update(
             params["params"], moments, batch, key, schedule_at(s, progress), evaluate, s
         )
-        return {**self._seen_with(params, rollout), "params": weights}, moments, loss
+        return {**self._with_stats(params, rollout), "params": weights}, moments, loss
 
     def _advantages(self, rollout: Rollout, value: Array, last: Array) -> tuple[Array, Array]:
         s = self.settings
@@ -222,7 +224,7 @@ class StackAgent:
         )  # fmt: skip
         return advantage, advantage + value
 
-    def _seen_with(self, params: Params, rollout: Rollout) -> Params:
+    def _with_stats(self, params: Params, rollout: Rollout) -> Params:
         """The parameters, with what the rollout has seen."""
         if "seen" not in params:
             return params

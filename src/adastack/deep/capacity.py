@@ -14,7 +14,7 @@ COPIES = 4
 """Of every weight: itself, its gradient and Adam's two moments."""
 
 
-def check_room(spec: Spec, memory: str, stack_size: int, settings: PPOSettings) -> None:
+def check_capacity(spec: Spec, memory: str, stack_size: int, settings: PPOSettings) -> None:
     """Raises if a learner over stacks needs more than half of the machine's memory.
 
     Raises:

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.files import DamagedFileError
+from adastack.files import fitting
 
 
 def flatten(tree: Any, prefix: str) -> dict[str, NDArray[Any]]:
@@ -25,15 +25,5 @@ def unflatten(template: Any, prefix: str, arrays: Mapping[str, NDArray[Any]]) ->
         DamagedFileError: If an array is missing or has another shape or dtype.
     """
     leaves, structure = jax.tree_util.tree_flatten_with_path(template)
-    found = []
-    for path, leaf in leaves:
-        name = f"{prefix}{jax.tree_util.keystr(path)}"
-        array = arrays.get(name)
-        if array is None or array.shape != leaf.shape or array.dtype != leaf.dtype:
-            actual = "nothing" if array is None else f"{array.dtype}{list(array.shape)}"
-            raise DamagedFileError(
-                f"the checkpoint does not fit this run: {name} must be "
-                f"{leaf.dtype}{list(leaf.shape)}, actual: {actual}"
-            )
-        found.append(array)
-    return jax.tree_util.tree_unflatten(structure, found)
+    expected = {f"{prefix}{jax.tree_util.keystr(path)}": leaf for path, leaf in leaves}
+    return jax.tree_util.tree_unflatten(structure, fitting(expected, arrays).values())

@@ -1,46 +1,39 @@
-"""Playing a policy over stacks, and what its attempts come to."""
+"""Evaluating a policy over stacks by playing it."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from adastack.deep.agent import StackAgent
 from adastack.deep.host import Worker
 from adastack.deep.spaces import check_spaces
-from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
 from adastack.deep.update import Params
-from adastack.tasks.worlds import make_world
+from adastack.process.events import ATTEMPT, EVENTS, counts_of
+from adastack.tasks.registry import resolve
 
 MOST_STEPS = 20_000
 """Steps of each environment after which its attempt is judged by where it stands, unless the
 environment says by ``attempt_limit`` that attempts take longer."""
 EVALUATION = 2**31
 """Added to an evaluation's seed, so that no episode of the training comes again."""
-BITS = (OVER, SUCCESS, MEMORY_REGRET, ACTIVE_REGRET, PASSIVE_REGRET)
 
 
 def vector_env(name: str, n_envs: int) -> VectorEnv:
     """Environments side by side that begin a new episode in the step that ends the last.
 
     Args:
-        name: A Gymnasium id, or a world as on the command line.
+        name: A task, a world or a Gymnasium id, as on the command line.
         n_envs: How many.
     """
-    mode = AutoresetMode.SAME_STEP
-    if name not in gym.registry:
-        return make_world(name).vector_env(n_envs, mode)
-    if name.startswith("adastack/") and gym.spec(name).vector_entry_point is not None:
-        return gym.make_vec(name, n_envs, "vector_entry_point", autoreset_mode=mode)
-    return gym.make_vec(name, n_envs, "sync", vector_kwargs={"autoreset_mode": mode})
+    return resolve(name).vector_env(n_envs, AutoresetMode.SAME_STEP)
 
 
 def evaluation_worker(agent: StackAgent, params: Params, name: str, episodes: int) -> Worker:
-    """Someone who plays an agent's policy in environments of their own.
+    """A worker that evaluates the agent in fresh environments.
 
     Raises:
         ValueError: If the environments have other observations or actions.
@@ -58,11 +51,12 @@ def evaluation_worker(agent: StackAgent, params: Params, name: str, episodes: in
     return worker
 
 
-def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> dict[str, Any]:
-    """Episodes of a policy, as many in each environment, and what they came to."""
+def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> tuple[dict[str, Any], int]:
+    """Episodes of a policy, as many in each environment: what they came to, and their steps."""
     agent, n = worker.agent, worker.env.num_envs
     worker.restart(EVALUATION + seed)
-    steps, returns, sums = 0, np.zeros(n), np.zeros(8)
+    steps, walked, ended, reward_sum = 0, 0, 0.0, 0.0
+    returns, counts = np.zeros(n), np.zeros(len(EVENTS))
     quota = np.full(n, -(-episodes // n))
     most = max(MOST_STEPS, int(quota[0]) * getattr(worker.env, "attempt_limit", 0))
     while quota.any() and steps < most:
@@ -72,30 +66,37 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> dict[str, An
         joined = np.asarray(act(worker.params, worker.buffer.current()))
         reward, _, _, flags, _ = worker.step(joined)
         live = quota > 0
+        over = live & ((flags & ATTEMPT) > 0)
         returns += reward
-        bits = [live & ((flags & bit) > 0) for bit in BITS]
-        sums[:5] += [bit.sum() for bit in bits]
-        sums[5:] += reward[live].sum(), returns[bits[0]].sum(), live.sum()
-        returns[bits[0]] = 0
-        quota[bits[0]] -= 1
+        counts += counts_of(flags[live])
+        reward_sum += reward[live].sum()
+        ended += returns[over].sum()
+        returns[over] = 0
+        quota[over] -= 1
+        walked += int(live.sum())
         steps += 1
     cut = quota > 0
-    there = np.zeros(n, bool) if worker.there is None else worker.there
-    sums[[0, 1, 6]] += cut.sum(), (cut & there).sum(), returns[cut].sum()
-    return _summary(sums, known=worker.cues is not None, cut=int(cut.sum()))
+    succeeded = np.zeros(n, bool) if worker.is_success is None else worker.is_success
+    number = dict(zip(EVENTS, counts.tolist(), strict=True))
+    number["attempts"] += int(cut.sum())
+    number["successes"] += int((cut & succeeded).sum())
+    known = worker.cues is not None
+    row = _summary(number, ended + returns[cut].sum(), reward_sum, walked, known)
+    return {**row, "cut": int(cut.sum())}, walked
 
 
-def _summary(sums: np.ndarray, known: bool, cut: int) -> dict[str, Any]:
+def _summary(
+    number: dict[str, float], returns: float, reward: float, steps: int, known: bool
+) -> dict[str, Any]:
     """Means over attempts, and over steps for the reward rate and the memory regret."""
-    attempts, count = max(float(sums[0]), 1.0), max(float(sums[7]), 1.0)
+    attempts, steps = max(number["attempts"], 1.0), max(steps, 1)
     return {
-        "success": float(sums[1]) / attempts,
-        "return": float(sums[6]) / attempts,
-        "reward_rate": 1000 * float(sums[5]) / count,
-        "memory_regret": float(sums[2]) / count if known else None,
-        "active_regret": float(sums[3]) / attempts if known else None,
-        "passive_regret": float(sums[4]) / attempts if known else None,
-        "attempts": int(sums[0]),
-        "cut": cut,
-        "steps": int(sums[7]),
+        "success": number["successes"] / attempts,
+        "return": float(returns) / attempts,
+        "reward_rate": 1000 * float(reward) / steps,
+        "memory_regret": number["memory_regret"] / steps if known else None,
+        "active_regret": number["active_regret"] / attempts if known else None,
+        "passive_regret": number["passive_regret"] / attempts if known else None,
+        "attempts": int(number["attempts"]),
+        "attempt_steps": steps / attempts,
     }

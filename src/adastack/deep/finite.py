@@ -1,4 +1,4 @@
-"""Rollout and training over M_k, compiled whole: the road of the finite tasks.
+"""Rollout and training over M_k, compiled whole, for finite tasks.
 
 Seeds run side by side. What steps the environments is vectorised over them; what does arithmetic
 with the networks runs one seed after the other, so that each seed gets the same numbers, bit for
@@ -21,13 +21,15 @@ from adastack.deep.heads import Categorical, Product, cumulative, draw, joint_lo
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.networks import ActorCritic, Leaf, act, check_net, policy_and_value
 from adastack.deep.settings import PPOSettings
-from adastack.deep.tables import MEMORY_REGRET, OVER, SUCCESS, tables_of
 from adastack.deep.update import Batch, Evaluation, Params, schedule_at, update
+from adastack.process.events import ATTEMPT, WHILE_GOING_ON
 from adastack.process.induced import Induced
+from adastack.process.policy import split_actions
+from adastack.process.tables import Tables, tables_of
 
 
 class EnvState(NamedTuple):
-    """Where the environments of one seed stand."""
+    """The environments of one seed: hidden states, agent states, steps of the episode."""
 
     state: Array
     agent: Array
@@ -39,7 +41,7 @@ class Learner(NamedTuple):
 
     params: Params
     moments: Any
-    place: EnvState
+    env: EnvState
 
 
 class Steps(NamedTuple):
@@ -69,7 +71,7 @@ class FiniteTrainer:
         self.induced = induced
         self.settings = settings
         self.task = induced.task
-        self.tables = tables_of(induced)
+        self.tables = on_device(tables_of(induced))
         self.n_actions = self.task.n_actions
         self.n_memory = induced.n_memory_actions
         tables = settings.tables
@@ -105,8 +107,8 @@ class FiniteTrainer:
         state = self.task.start_states[np.searchsorted(self.task.start_cdf, uniform, "right")]
         agent = self.induced.first[self.task.observation[state]]
         clock = np.zeros(self.settings.n_envs, np.int32)
-        place = EnvState(jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock))
-        return Learner(params, optax.ScaleByAdamState(np.int32(0), zeros, zeros), place)
+        env = EnvState(jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock))
+        return Learner(params, optax.ScaleByAdamState(np.int32(0), zeros, zeros), env)
 
     # One chunk: some updates of all seeds.
 
@@ -145,10 +147,10 @@ class FiniteTrainer:
         )(seeds)
         if self.tabulated:
             policy = jax.lax.map(self._policy_table, learner.params)
-            place, steps = jax.vmap(self._rollout_table)(policy, learner.place, keys[:, 0])
+            env, steps = jax.vmap(self._rollout_table)(policy, learner.env, keys[:, 0])
         else:
-            place, steps = jax.lax.map(
-                lambda one: self._rollout_net(*one), (learner.params, learner.place, keys[:, 0])
+            env, steps = jax.lax.map(
+                lambda one: self._rollout_net(*one), (learner.params, learner.env, keys[:, 0])
             )
         log = self._log(steps)
 
@@ -158,9 +160,9 @@ class FiniteTrainer:
             return update(params, moments, batch, key, schedule, self.evaluate, self.settings)
 
         params, moments, loss = jax.lax.map(
-            learn, (learner.params, learner.moments, steps, log.reward, place.agent, keys[:, 1])
+            learn, (learner.params, learner.moments, steps, log.reward, env.agent, keys[:, 1])
         )
-        return Learner(params, moments, place), log, loss
+        return Learner(params, moments, env), log, loss
 
     # Rollout.
 
@@ -169,27 +171,27 @@ class FiniteTrainer:
         outputs = act(self.net, params, self.tables.stacks)
         return cumulative(jnp.exp(self._joint(outputs)))
 
-    def _rollout_table(self, policy: Array, place: EnvState, key: Array) -> tuple[EnvState, Steps]:
-        return self._rollout(lambda agent: policy[agent], place, key)
+    def _rollout_table(self, policy: Array, env: EnvState, key: Array) -> tuple[EnvState, Steps]:
+        return self._rollout(lambda agent: policy[agent], env, key)
 
-    def _rollout_net(self, params: Params, place: EnvState, key: Array) -> tuple[EnvState, Steps]:
+    def _rollout_net(self, params: Params, env: EnvState, key: Array) -> tuple[EnvState, Steps]:
         def rows(agent: Array) -> Array:
             outputs = act(self.net, params, self.tables.stacks[agent])
             return cumulative(jnp.exp(self._joint(outputs)))
 
-        return self._rollout(rows, place, key)
+        return self._rollout(rows, env, key)
 
     def _rollout(
-        self, rows: Callable[[Array], Array], place: EnvState, key: Array
+        self, rows: Callable[[Array], Array], env: EnvState, key: Array
     ) -> tuple[EnvState, Steps]:
         s, t, limit = self.settings, self.tables, self.task.time_limit
         uniform = jax.random.uniform(key, (3, s.n_steps, s.n_envs))
         fresh = self._start(uniform[1])
 
-        def step(place: EnvState, now: tuple[Array, Array, Array]) -> tuple[EnvState, Steps]:
-            state, agent, clock = place
+        def step(env: EnvState, now: tuple[Array, Array, Array]) -> tuple[EnvState, Steps]:
+            state, agent, clock = env
             joint = draw(rows(agent), now[0])
-            memory, action = joint // self.n_actions, joint % self.n_actions
+            action, memory = split_actions(joint, self.n_actions)
             outcome = self._outcome(state, action, now[2])
             over = t.ends[state, action, outcome]
             if limit is not None:
@@ -201,7 +203,7 @@ class FiniteTrainer:
             following = pushed if self.task.continual else jnp.where(over, t.first[seen], pushed)
             return EnvState(after, following, clock), Steps(state, agent, joint, outcome, over)
 
-        return jax.lax.scan(step, place, (uniform[0], fresh, uniform[2]))
+        return jax.lax.scan(step, env, (uniform[0], fresh, uniform[2]))
 
     def _start(self, uniform: Array) -> Array:
         return self.tables.start_states[
@@ -216,12 +218,10 @@ class FiniteTrainer:
     def _log(self, steps: Steps) -> Log:
         """Rewards, flags and evicted slots of steps of any shape."""
         t = self.tables
-        memory, action = steps.joint // self.n_actions, steps.joint % self.n_actions
+        action, memory = split_actions(steps.joint, self.n_actions)
         at = (steps.state, action, steps.outcome)
-        regrets = t.regrets[t.cue_class[steps.state], steps.agent, memory]
-        # What is dropped when an attempt is over no longer matters.
-        regrets = jnp.where(steps.over, regrets & MEMORY_REGRET, regrets)
-        flags = regrets | jnp.where(steps.over, OVER, 0) | jnp.where(t.success[at], SUCCESS, 0)
+        flags = t.regrets[steps.agent, memory, t.cue[steps.state]]
+        flags = jnp.where(steps.over, (flags & ~WHILE_GOING_ON) | ATTEMPT | t.ending[at], flags)
         evicted = t.evicted[steps.agent, memory]
         return Log(t.reward[at], flags.astype(jnp.uint8), evicted.astype(jnp.uint16))
 
@@ -231,10 +231,10 @@ class FiniteTrainer:
         """What one seed learns from; rows are the steps of all environments."""
         s = self.settings
         agent, joint = steps.agent.reshape(-1), steps.joint.reshape(-1)
-        said = self.evaluate(params, agent, joint)
+        evaluation = self.evaluate(params, agent, joint)
         over = jnp.zeros_like(steps.over) if self.task.continual else steps.over
         if s.critic:
-            value = said.value.reshape(reward.shape)
+            value = evaluation.value.reshape(reward.shape)
             following, terminated = self._following(steps, last_agent)
             next_value = self._values(params, following)
             advantage = generalised_advantages(
@@ -243,7 +243,7 @@ class FiniteTrainer:
             returns = advantage + value
         else:
             advantage = returns = monte_carlo_returns(reward, over, s.gamma)
-        return Batch(agent, joint, said.log_prob, advantage.reshape(-1), returns.reshape(-1))
+        return Batch(agent, joint, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1))
 
     def _following(self, steps: Steps, last_agent: Array) -> tuple[Array, Array]:
         """The agent state after each step, before any reset, and whether the episode terminated."""
@@ -251,7 +251,7 @@ class FiniteTrainer:
             following = jnp.concatenate([steps.agent[1:], last_agent[None]])
             return following, jnp.zeros_like(steps.over)
         t = self.tables
-        memory, action = steps.joint // self.n_actions, steps.joint % self.n_actions
+        action, memory = split_actions(steps.joint, self.n_actions)
         at = (steps.state, action, steps.outcome)
         pushed = t.push[steps.agent, memory, t.observation[t.next_state[at]]]
         return jnp.maximum(pushed, 0), t.ends[at]
@@ -263,18 +263,18 @@ class FiniteTrainer:
         return policy_and_value(self.net, params, flat)[1].reshape(agent.shape)
 
     def evaluate(self, params: Params, agent: Array, joint: Array) -> Evaluation:
-        """Log-probabilities, entropies and values at agent states, by either road."""
+        """Log-probabilities, entropies and values at agent states, with or without a table."""
         if not self.tabulated:
-            rows = self._said(*policy_and_value(self.net, params, self.tables.stacks[agent]))
+            rows = self._row(*policy_and_value(self.net, params, self.tables.stacks[agent]))
         else:
-            table = self._said(*policy_and_value(self.net, params, self.tables.stacks))
+            table = self._row(*policy_and_value(self.net, params, self.tables.stacks))
             # A product with one-hot rows looks up on the way there and sums up on the way back.
             rows = jax.nn.one_hot(agent, len(table)) @ table
         n = self.n_actions * self.n_memory
         log_prob = jnp.sum(rows[:, :n] * jax.nn.one_hot(joint, n), axis=1)
         return Evaluation(log_prob, rows[:, n], rows[:, n + 1], rows[:, n + 2])
 
-    def _said(self, outputs: Array, value: Array) -> Array:
+    def _row(self, outputs: Array, value: Array) -> Array:
         """(rows, pairs + 3): log-probabilities of the pairs, two entropies and the value."""
         joint = self._joint(outputs)
         entropies = self.heads.entropies(outputs)
@@ -291,3 +291,17 @@ def heads_for(n_actions: int, n_memory: int, form: str) -> Product:
     if form == "flat":
         return Product((Categorical((n_actions * n_memory,)),))
     return Product((Categorical((n_actions,)), Categorical((n_memory,))))
+
+
+def on_device(tables: Tables) -> Tables:
+    """The tables as JAX arrays.
+
+    Cumulative probabilities lose their last entry, so that every draw falls on an outcome.
+    """
+    cut = tables._replace(outcome_cdf=tables.outcome_cdf[..., :-1], start_cdf=tables.start_cdf[:-1])
+
+    def put(array: Any) -> Array:
+        single = isinstance(array, np.ndarray) and array.dtype == np.float64
+        return jnp.asarray(array, jnp.float32 if single else None)
+
+    return Tables(*map(put, cut))

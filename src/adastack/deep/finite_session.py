@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -12,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.deep.checkpoint_arrays import flatten, unflatten
-from adastack.deep.evaluate import log_chances, policy_of
 from adastack.deep.finite import FiniteTrainer
-from adastack.deep.metrics import Recorder
+from adastack.deep.policies import LogProbabilities, log_probabilities, stack_policy
 from adastack.deep.settings import PPOSettings
 from adastack.memory import get_rule
 from adastack.process.capacity import induce_within
+from adastack.process.policy import Act, StackPolicy, finite_act
+from adastack.process.recorder import Recorder
 from adastack.tasks.finite import FiniteTask
+from adastack.tasks.registry import make_task
 
 CHUNK_SECONDS = 1.5
 LOG_BYTES = 16_000_000
@@ -53,20 +56,18 @@ class FiniteSession:
         self._device_seeds = jnp.asarray(self.seeds, jnp.int32)
         self.learner: Any = None
 
+    evaluation_episodes = 100
+    savable = True
+
     @property
     def steps_done(self) -> int:
         """Environment steps of each seed so far."""
         return self.done * self.settings.steps_per_update
 
     @property
-    def steps_total(self) -> int:
-        """Environment steps of each seed in the end."""
-        return self.total * self.settings.steps_per_update
-
-    @property
-    def savable(self) -> bool:
-        """Always: everything is an array."""
-        return True
+    def finished(self) -> bool:
+        """Whether all updates have been made."""
+        return self.done == self.total
 
     def start(self) -> None:
         """Begins with fresh learners."""
@@ -76,17 +77,20 @@ class FiniteSession:
         """Goes on from a checkpoint."""
         template = self.trainer.init(self.seeds)
         self.learner = jax.device_put(unflatten(template, "learner", arrays))
-        prefix = "metrics/"
-        self.recorder.restore(
-            {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-        )
+        self.recorder.restore(arrays)
         self.done = int(meta["done"])
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What `restore` needs."""
-        arrays = flatten(self.learner, "learner")
-        arrays |= {f"metrics/{name}": array for name, array in self.recorder.state().items()}
-        return arrays, {"done": self.done}
+        return {**flatten(self.learner, "learner"), **self.recorder.state()}, {"done": self.done}
+
+    def curves(self) -> dict[str, NDArray[Any]]:
+        """Metrics so far."""
+        return self.recorder.curves()
+
+    def recent(self) -> dict[str, float]:
+        """Means over the seeds and the last windows."""
+        return self.recorder.recent()
 
     def advance(self) -> None:
         """Runs one chunk; its size follows the clock, what it computes does not.
@@ -117,35 +121,34 @@ class FiniteSession:
                 f"lower learning_rate or max_grad_norm"
             )
 
-    def results(self, episodes: int, greedy: bool, seed: int) -> tuple[list[dict[str, Any]], int]:
-        """Plays every seed's policy on the task it was trained on."""
-        return self.evaluate(self.task, episodes, greedy, seed)
+    @cached_property
+    def _log_probabilities(self) -> LogProbabilities:
+        trainer, form = self.trainer, self.settings.action_form
+        return log_probabilities(trainer.net, self.task.n_actions, trainer.n_memory, form)
+
+    def policy(self, index: int, *, greedy: bool = True) -> StackPolicy:
+        """What one of the seeds has learned."""
+        params = jax.tree.map(lambda leaf: leaf[index], self.learner.params)
+        return stack_policy(self._log_probabilities, params, greedy)
+
+    def act(self, seed: int, env: Any) -> Act:
+        """The greedy policy of a seed, for an environment of a task with the same signals."""
+        return finite_act(self.task, self.policy(self.seeds.index(seed)), False, seed, env)
 
     def evaluate(
-        self, task: FiniteTask, episodes: int, greedy: bool, seed: int
+        self, task: str | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
-        """Plays every seed's policy: a row for each, and how many steps that took.
+        """Evaluates every seed's policy: a row for each, and how many steps that took.
 
         Raises:
             ValueError: If the task has other observations or actions than the run's own.
         """
-        # Not at the start of a run, which must be quick: the theory comes with it.
-        from adastack.process.evaluation import Evaluator
-        from adastack.tabular.policies import check_same_signals
+        # Not at the start of a run, which must be quick.
+        from adastack.process.evaluation import Evaluator, evaluate_policies
+        from adastack.theory.kappa import quick_optimum
 
-        check_same_signals(self.task, task)
-        evaluator = Evaluator(task, self.memory, self.stack_size, self.settings.gamma)
-        net, n_actions, n_memory = self.trainer.net, task.n_actions, self.trainer.n_memory
-        chances = log_chances(net, n_actions, n_memory, self.settings.action_form)
-        rows, walked = [], 0
-        for index, number in enumerate(self.seeds):
-            params = jax.tree.map(lambda leaf, i=index: leaf[i], self.learner.params)
-            evaluated = evaluator.play(
-                policy_of(chances, params, greedy),
-                deterministic=greedy,
-                episodes=episodes,
-                seed=seed,
-            )
-            rows.append({"seed": number, **evaluator.summary(evaluated)})
-            walked += evaluated.steps_walked
-        return rows, walked
+        other = self.task if task is None else make_task(task)
+        evaluator = Evaluator(
+            other, self.memory, self.stack_size, self.settings.gamma, quick_optimum
+        )
+        return evaluate_policies(evaluator, self, episodes=episodes, greedy=greedy, seed=seed)

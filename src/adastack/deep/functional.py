@@ -19,12 +19,12 @@ from adastack.deep.buffer import PADDING
 from adastack.deep.networks import Leaf
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import offset_of
-from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
 from adastack.deep.update import Params
 from adastack.memory import get_rule
+from adastack.memory.regret import NOTHING, regrets
+from adastack.process.events import step_flags
 from adastack.tasks.functional import FunctionalTask, Reset, State
 from adastack.tasks.functional_vector import reset_all, reset_some, step_all
-from adastack.wrappers.metrics import NOTHING, regrets
 
 
 class Stacks(NamedTuple):
@@ -41,7 +41,7 @@ class Stacks(NamedTuple):
 
 
 class EnvState(NamedTuple):
-    """Where the environments of one seed stand."""
+    """The environments of one seed: their states and memories."""
 
     key: Array
     """The environments' generator, as numbers."""
@@ -56,7 +56,7 @@ class Learner(NamedTuple):
 
     params: Params
     moments: Any
-    place: EnvState
+    env: EnvState
 
 
 class Log(NamedTuple):
@@ -103,44 +103,44 @@ class FunctionalTrainer(StackAgent):
         self, learner: Learner, seed: Array, index: Array, progress: Array
     ) -> tuple[Learner, Log, Array]:
         """A rollout and an update; also what the metrics need and the loss."""
-        place, rollout, log = self.rollout(learner.params, learner.place, seed, index)
+        env, rollout, log = self.rollout(learner.params, learner.env, seed, index)
         params, moments, loss = self.learned(
             learner.params, learner.moments, rollout, seed, index, progress
         )
-        return Learner(params, moments, place), log, loss
+        return Learner(params, moments, env), log, loss
 
     def rollout(
-        self, params: Params, place: EnvState, seed: Array, index: Array
+        self, params: Params, env: EnvState, seed: Array, index: Array
     ) -> tuple[EnvState, Rollout, Log]:
         """So many steps of all environments, with one set of weights."""
         s = self.settings
-        place = place._replace(stacks=_moved_to_the_head(place.stacks))
-        held = place.stacks.shown
+        env = env._replace(stacks=_moved_to_the_head(env.stacks))
+        held = env.stacks.shown
         head = 1 + s.n_envs * self.stack_size
 
-        def step(place: EnvState, t: Array) -> tuple[EnvState, tuple[Any, ...]]:
+        def step(env: EnvState, t: Array) -> tuple[EnvState, tuple[Any, ...]]:
             rows = head + t * s.n_envs + jnp.arange(s.n_envs, dtype=jnp.int32)
-            return self._step(params, place, rows, seed, index * s.n_steps + t)
+            return self._step(params, env, rows, seed, index * s.n_steps + t)
 
-        place, steps = jax.lax.scan(step, place, jnp.arange(s.n_steps, dtype=jnp.int32))
+        env, steps = jax.lax.scan(step, env, jnp.arange(s.n_steps, dtype=jnp.int32))
         seen, slots, *happened, log = steps
         empty = jnp.broadcast_to(self.columns[0][2], held.shape[2:]).astype(held.dtype)
         parts = [empty[None], held.reshape(-1, *held.shape[2:]), seen.reshape(-1, *held.shape[2:])]
-        slots = jnp.concatenate([slots, place.stacks.rows[None]])
-        return place, Rollout([jnp.concatenate(parts)], slots, *happened), log
+        slots = jnp.concatenate([slots, env.stacks.rows[None]])
+        return env, Rollout([jnp.concatenate(parts)], slots, *happened), log
 
     def _step(
-        self, params: Params, place: EnvState, rows: Array, seed: Array, clock: Array
+        self, params: Params, env: EnvState, rows: Array, seed: Array, clock: Array
     ) -> tuple[EnvState, tuple[Any, ...]]:
-        stacks, n = place.stacks, len(rows)
+        stacks, n = env.stacks, len(rows)
         joined = self.sample(params, [stacks.shown], seed, clock)
         action, memory = self.split(joined)
         evicted = self._slot_of[memory, stacks.filled.sum(axis=1)]
-        key = jax.random.wrap_key_data(place.key)
-        key, after = step_all(self.task, key, place.state, action[:, 0].astype(jnp.int32))
+        key = jax.random.wrap_key_data(env.key)
+        key, after = step_all(self.task, key, env.state, action[:, 0].astype(jnp.int32))
         over = after.terminated | after.truncated
         now = Reset(after.state, after.observation, after.extras)
-        flags = self._flags(place, evicted, now, over)
+        flags = self._flags(env, evicted, now, over)
         last = self._pushed(stacks, evicted, self._leaf(now.observation), rows, _shown(now, n))
         cut = after.truncated & ~after.terminated
         bootstrap = self._cut_off(params, last.shown, cut)
@@ -153,8 +153,8 @@ class FunctionalTrainer(StackAgent):
         reward = after.reward.astype(jnp.float32)
         log = Log(reward, flags, evicted.astype(jnp.uint16))
         happened = (joined, reward, after.terminated, over, bootstrap)
-        place = EnvState(jax.random.key_data(key), now.state, following, _cue(now, n))
-        return place, (seen, stacks.rows, *happened, log)
+        env = EnvState(jax.random.key_data(key), now.state, following, _cue(now, n))
+        return env, (seen, stacks.rows, *happened, log)
 
     def _leaf(self, observation: Array) -> Array:
         leaf: Array = (observation - self._offset).astype(self.columns[0][1])
@@ -170,16 +170,13 @@ class FunctionalTrainer(StackAgent):
         )
         return values
 
-    def _flags(self, place: EnvState, evicted: Array, after: Reset, over: Array) -> Array:
+    def _flags(self, env: EnvState, evicted: Array, after: Reset, over: Array) -> Array:
         ended = over | after.extras["attempt_over"]
-        flags = jnp.where(ended, OVER, 0) | jnp.where(ended & after.extras["success"], SUCCESS, 0)
-        if place.cue.shape[1]:
-            arrays: tuple[Any, ...] = (place.stacks.labels, evicted, place.cue, ended)
-            found = regrets(*arrays)
-            flags |= jnp.where(found.memory, MEMORY_REGRET, 0)
-            flags |= jnp.where(found.active, ACTIVE_REGRET, 0)
-            flags |= jnp.where(found.passive, PASSIVE_REGRET, 0)
-        return flags.astype(jnp.uint8)
+        found = None
+        if env.cue.shape[1]:
+            found = regrets(env.stacks.labels, evicted, env.cue, ended)
+        flags: Array = step_flags(ended, after.extras["success"], found)
+        return flags
 
     # Stacks.
 

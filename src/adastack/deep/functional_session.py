@@ -34,11 +34,6 @@ class FunctionalSession(StackSession):
         super().__init__(name, self.trainer, seeds, steps)
         self.learners: list[Learner] = []
 
-    @property
-    def savable(self) -> bool:
-        """Always: everything is an array."""
-        return True
-
     def start(self) -> None:
         """Begins with fresh learners."""
         self.learners = [self.trainer.start(seed) for seed in self.seeds]
@@ -59,7 +54,7 @@ class FunctionalSession(StackSession):
         self.done += 1
 
     def _check(self, seed: int, reward: NDArray[Any], learner: Learner) -> None:
-        shown = np.asarray(learner.place.stacks.shown)
+        shown = np.asarray(learner.env.stacks.shown)
         for what, numbers in (("reward", reward), ("observation", shown)):
             if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
                 raise FloatingPointError(
@@ -69,7 +64,7 @@ class FunctionalSession(StackSession):
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What `restore` needs."""
-        arrays = self.metric_arrays()
+        arrays = self.recorder.state()
         for seed, learner in zip(self.seeds, self.learners, strict=True):
             arrays |= flatten(learner, f"seed{seed}")
         return arrays, {"done": self.done}
@@ -80,7 +75,7 @@ class FunctionalSession(StackSession):
         self.learners = [
             jax.device_put(unflatten(template, f"seed{seed}", arrays)) for seed in self.seeds
         ]
-        self.restore_metrics(arrays)
+        self.recorder.restore(arrays)
         self.done = int(meta["done"])
 
     def params_of(self, index: int) -> Params:

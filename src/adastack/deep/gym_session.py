@@ -13,18 +13,22 @@ from adastack.deep.agent import StackAgent
 from adastack.deep.checkpoint_arrays import flatten, unflatten
 from adastack.deep.evaluation import evaluation_worker, play, vector_env
 from adastack.deep.host import HostTrainer, Worker
-from adastack.deep.metrics import Recorder
+from adastack.deep.policies import stack_act
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Params
+from adastack.process.policy import Act
+from adastack.process.recorder import Recorder
 
 RESTART = 32
 """Updates between two restarts of all environments. Environments cannot be saved, so a run is saved
 where they begin anew, by the same seeds whether it was interrupted or not."""
-METRICS = "metrics/"
 
 
 class StackSession:
-    """How far a run over stacks is, and what its policies are worth: the same on both roads."""
+    """How far a run over stacks is, and what its policies are worth: the same for all rollouts."""
+
+    evaluation_episodes = 100
+    savable = True
 
     def __init__(self, name: str, agent: StackAgent, seeds: Sequence[int], steps: int) -> None:
         self.name, self.agent, self.settings = name, agent, agent.settings
@@ -39,28 +43,44 @@ class StackSession:
         """Environment steps of each seed so far."""
         return self.done * self.settings.steps_per_update
 
+    @property
+    def finished(self) -> bool:
+        """Whether all updates have been made."""
+        return self.done == self.total
+
+    def curves(self) -> dict[str, NDArray[Any]]:
+        """Metrics so far."""
+        return self.recorder.curves()
+
+    def recent(self) -> dict[str, float]:
+        """Means over the seeds and the last windows."""
+        return self.recorder.recent()
+
     def params_of(self, index: int) -> Params:
         """The parameters of a seed."""
         raise NotImplementedError
 
-    def results(self, episodes: int, greedy: bool, seed: int) -> tuple[list[dict[str, Any]], int]:
-        """Plays every seed's policy: a row for each, and how many steps that took."""
-        return self.evaluate(self.name, episodes, greedy, seed)
+    def act(self, seed: int, env: Any) -> Act:
+        """The greedy policy of a seed, for an environment with the same spaces."""
+        return stack_act(self.agent, self.params_of(self.seeds.index(seed)), env)
 
     def evaluate(
-        self, name: str, episodes: int, greedy: bool, seed: int
+        self, task: str | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
-        """Plays every seed's policy on a task with the same observations and actions.
+        """Evaluates every seed's policy: a row for each, and how many steps that took.
 
         Raises:
-            ValueError: If the task has others.
+            ValueError: If the task has other observations or actions than the run's own.
         """
-        rows = []
+        rows, walked = [], 0
         for index, number in enumerate(self.seeds):
-            worker = evaluation_worker(self.agent, self.params_of(index), name, episodes)
-            rows.append({"seed": number, **play(worker, episodes, greedy, seed)})
+            params = self.params_of(index)
+            worker = evaluation_worker(self.agent, params, task or self.name, episodes)
+            row, steps = play(worker, episodes, greedy, seed)
+            rows.append({"seed": number, **row})
+            walked += steps
             worker.env.close()
-        return rows, sum(row["steps"] for row in rows)
+        return rows, walked
 
     def check_loss(self, seed: int, loss: float) -> None:
         """Raises if it is not a number."""
@@ -69,16 +89,6 @@ class StackSession:
                 f"the loss of seed {seed} is {loss} at step {self.steps_done}: "
                 "lower learning_rate or max_grad_norm"
             )
-
-    def metric_arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint must hold of the metrics."""
-        return {METRICS + name: array for name, array in self.recorder.state().items()}
-
-    def restore_metrics(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Goes on counting."""
-        self.recorder.restore(
-            {k.removeprefix(METRICS): v for k, v in arrays.items() if k.startswith(METRICS)}
-        )
 
 
 class GymSession(StackSession):
@@ -101,7 +111,7 @@ class GymSession(StackSession):
         ]
 
     @property
-    def savable(self) -> bool:
+    def savable(self) -> bool:  # type: ignore[override]
         """Whether the environments are about to begin anew, or the run is over."""
         return self.done % RESTART == 0 or self.done == self.total
 
@@ -112,7 +122,7 @@ class GymSession(StackSession):
         """One rollout and update of every seed."""
         rows = []
         if self.done % RESTART == 0:
-            self.recorder.forget()
+            self.recorder.drop_attempts()
         for worker in self.workers:
             if self.done % RESTART == 0:
                 worker.restart(self.done)
@@ -124,7 +134,7 @@ class GymSession(StackSession):
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What `restore` needs."""
-        arrays = self.metric_arrays()
+        arrays = self.recorder.state()
         for worker in self.workers:
             arrays |= flatten((worker.params, worker.moments), f"seed{worker.seed}")
         return arrays, {"done": self.done}
@@ -135,7 +145,7 @@ class GymSession(StackSession):
             template = (worker.params, worker.moments)
             found = unflatten(template, f"seed{worker.seed}", arrays)
             worker.use(*jax.device_put(found))
-        self.restore_metrics(arrays)
+        self.recorder.restore(arrays)
         self.done = int(meta["done"])
 
     def params_of(self, index: int) -> Params:

@@ -1,4 +1,4 @@
-"""Rollouts over any Gymnasium vector environment: the other road into the same update."""
+"""Rollouts over any Gymnasium vector environment, stepped on the host."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.buffer import StoreOnce
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import env_action, leaves_of
-from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
 from adastack.deep.update import Params
 from adastack.memory import Stack
-from adastack.wrappers.metrics import NOTHING, outcome, regrets
+from adastack.memory.regret import NOTHING, regrets
+from adastack.process.events import step_flags
+from adastack.wrappers.metrics import outcome
 
 Numbers = NDArray[Any]
 
@@ -42,8 +43,8 @@ class Worker:
         self.use(*agent.init(seed))
         self.labels = Stack("adaptive", k, n, [((), np.int64)])
         self.cues: Numbers | None = None
-        self.there: Numbers | None = None
-        """Whether each environment is where it should be, if it tells."""
+        self.is_success: Numbers | None = None
+        """``is_success`` of each environment, if reported."""
         self.over = np.zeros(n, bool)
         self.clock = 0
 
@@ -141,17 +142,15 @@ class Worker:
     def _flags(self, slots: Numbers, infos: dict[str, Any]) -> Numbers:
         over = self.over
         final = infos.get("final_info", {})
-        self.there = infos.get("is_success")
+        self.is_success = infos.get("is_success")
         ended, success = outcome({**infos, **_merged(infos, final, over)}, over)
-        flags = np.where(ended, OVER, 0) | np.where(ended & success, SUCCESS, 0)
+        found = None
         if self.cues is not None:
             found = regrets(self.labels.columns[0], slots, self.cues, ended)
-            flags |= np.where(found.memory, MEMORY_REGRET, 0)
-            flags |= np.where(found.active, ACTIVE_REGRET, 0)
-            flags |= np.where(found.passive, PASSIVE_REGRET, 0)
             self.labels.push(slots, [np.asarray(infos["shown"], np.int64)])
         self._see(infos, over)
-        return flags.astype(np.uint8)
+        flags: Numbers = step_flags(ended, success, found)
+        return flags
 
 
 def _merged(infos: dict[str, Any], final: dict[str, Any], over: Numbers) -> dict[str, Any]:

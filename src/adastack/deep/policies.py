@@ -1,4 +1,4 @@
-"""What a deep run has learned, one stack at a time: for whoever wants to watch it."""
+"""What networks have learned, as policies over stacks."""
 
 from __future__ import annotations
 
@@ -6,48 +6,57 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from gymnasium import Space
+from jax import Array
 
-from adastack.deep.backend import enable_compilation_cache
-from adastack.deep.evaluate import log_chances, policy_of
-from adastack.deep.finite_session import FiniteSession
-from adastack.deep.learner import session_of
+from adastack.deep.agent import StackAgent
+from adastack.deep.heads import joint_log_probs
+from adastack.deep.networks import ActorCritic, act
 from adastack.deep.spaces import check_spaces, env_action, leaves_of
-from adastack.process.stacks import Decide
-from adastack.runs import Run, RunError
-from adastack.tasks.finite import FiniteTask
+from adastack.deep.update import Params
+from adastack.process.policy import Act, StackPolicy, greedy_rows
+from adastack.tasks.finite import Floats
 
-Act = Callable[[Any, Any], tuple[Any, int]]
-"""From a stack and the ages of its slots (-1 for an empty one) to (action, memory action)."""
-
-
-def finite_policy(run: Run, seed: int) -> tuple[FiniteTask, Decide]:
-    """The task of a run on a finite task, and what one of its seeds would do."""
-    session = _restored(run)
-    assert isinstance(session, FiniteSession)
-    n_memory, form = session.trainer.n_memory, session.settings.action_form
-    chances = log_chances(session.trainer.net, session.task.n_actions, n_memory, form)
-    index = session.seeds.index(seed)
-    params = jax.tree.map(lambda leaf: leaf[index], session.learner.params)
-    return session.task, policy_of(chances, params, True)
+LogProbabilities = Callable[[Any, Array], Array]
+"""(weights, stacks) -> log-probabilities of the joint actions."""
 
 
-def stack_player(run: Run, seed: int, observations: Space[Any], actions: Space[Any]) -> Act:
-    """What one seed of a run over observations would do, in an environment with these spaces.
+def log_probabilities(
+    net: ActorCritic, n_actions: int, n_memory: int, form: str
+) -> LogProbabilities:
+    """The policy of any weights of a network, compiled once for all of them."""
+
+    def compute(params: Any, stacks: Array) -> Array:
+        return joint_log_probs(act(net, params, stacks), n_actions, n_memory, form)
+
+    compiled: LogProbabilities = jax.jit(compute)
+    return compiled
+
+
+def stack_policy(log_probs: LogProbabilities, params: Params, greedy: bool) -> StackPolicy:
+    """The policy of some weights: the likeliest joint action of each stack, or all chances."""
+
+    def policy(stack: tuple[int, ...]) -> Floats:
+        (row,) = np.asarray(log_probs(params, jnp.asarray([stack], jnp.int32)), np.float64)
+        probabilities: Floats = np.exp(row)
+        return greedy_rows(row) if greedy else probabilities
+
+    return policy
+
+
+def stack_act(agent: StackAgent, params: Params, env: Any) -> Act:
+    """The likeliest actions of some weights, in an environment with the agent's spaces.
 
     Raises:
-        ValueError: If the run learned with other spaces.
+        ValueError: If the environment has other spaces.
     """
-    session = _restored(run)
-    assert not isinstance(session, FiniteSession)
-    agent = session.agent
+    observations, actions = env.observation_space, env.action_space
     check_spaces((agent.observation_space, agent.action_space), (observations, actions))
-    params = session.params_of(session.seeds.index(seed))
     # Where first stacks repeat their observation, the environment's own empty slots do so too.
     padding = [] if agent.repeats else [empty for _, _, empty in agent.columns]
 
-    def act(stack: Any, ages: Any) -> tuple[Any, int]:
+    def choose(stack: Any, ages: Any) -> tuple[Any, int]:
         leaves = [leaf.copy() for leaf in leaves_of(agent.spec, observations, stack)]
         for leaf, empty in zip(leaves, padding, strict=bool(padding)):
             leaf[np.asarray(ages) < 0] = empty
@@ -56,14 +65,4 @@ def stack_player(run: Run, seed: int, observations: Space[Any], actions: Space[A
         chosen: Any = env_action(actions, action)[0]
         return chosen, int(memory_action[0])
 
-    return act
-
-
-def _restored(run: Run) -> Any:
-    enable_compilation_cache()
-    saved = run.load_checkpoint()
-    if saved is None:
-        raise RunError(f"{run.path} has no checkpoint yet: train it first")
-    session = session_of(run.settings)
-    session.restore(*saved)
-    return session
+    return choose

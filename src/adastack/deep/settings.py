@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+from adastack.settings import (
+    check_at_least_one,
+    check_one_of,
+    check_positive,
+    check_types,
+    check_within,
+    replaced,
+)
 
 NETS = ("mlp", "lstm", "transformer", "cnn")
 ACTION_FORMS = ("factored", "flat")
 PADDINGS = ("empty", "reset")
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, actual: {value!r}")
-
-
-def _check_kinds(settings: Any) -> None:
-    """Raises if a setting is not a number, or not true or false, where it has to be."""
-    for field in fields(settings):
-        value, kind = getattr(settings, field.name), str(field.type)
-        truth = isinstance(value, bool)
-        number = isinstance(value, int | float) and not truth and not math.isnan(value)
-        if kind == "float" and not number:
-            raise ValueError(f"{field.name} must be a number, actual: {value!r}")
-        undecided = value is None and kind.endswith("None")
-        if kind.startswith("bool") and not (truth or undecided):
-            raise ValueError(f"{field.name} must be true or false, actual: {value!r}")
 
 
 @dataclass(frozen=True)
@@ -73,11 +63,11 @@ class PPOSettings:
     value_coef: float = 0.5
     """Weight of the value loss."""
     optimism: float = 0.0
-    """What the critic says everywhere at first; more than can be had rewards the unknown."""
+    """Initial value everywhere; above the maximum return it encourages exploration."""
     padding: str = "empty"
     """What a new stack shows beside the first observation: empty slots, or (reset) that again."""
     patience: float = 0.0
-    """How much likelier it is at first, as a logit, to give up the newest slot than another."""
+    """How much likelier it is at first, as a logit, to evict the newest slot than another."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     normalize_observation: bool = False
@@ -90,20 +80,14 @@ class PPOSettings:
     """Evaluate the network once on all agent states; None: when they are fewer than a minibatch."""
 
     def __post_init__(self) -> None:
-        _one_of("net", self.net, NETS)
-        _one_of("action_form", self.action_form, ACTION_FORMS)
-        _one_of("padding", self.padding, PADDINGS)
-        _check_kinds(self)
-        for name in ("hidden", "n_envs", "n_steps", "batch_size", "n_epochs"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1, actual: {value!r}")
-        for name in ("learning_rate", "clip_range", "max_grad_norm", "adam_eps", "entropy_until"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, actual: {getattr(self, name)!r}")
-        for name in ("gamma", "gae_lambda"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be in 0..1, actual: {getattr(self, name)!r}")
+        check_one_of("net", self.net, NETS)
+        check_one_of("action_form", self.action_form, ACTION_FORMS)
+        check_one_of("padding", self.padding, PADDINGS)
+        check_types(self)
+        check_at_least_one(self, ("hidden", "n_envs", "n_steps", "batch_size", "n_epochs"))
+        positive = ("learning_rate", "clip_range", "max_grad_norm", "adam_eps", "entropy_until")
+        check_positive(self, positive)
+        check_within(self, ("gamma", "gae_lambda"), 0, 1)
         if self.steps_per_update % self.batch_size:
             raise ValueError(
                 f"batch_size must divide n_envs * n_steps = {self.steps_per_update}, "
@@ -209,25 +193,11 @@ def settings_for(preset: str, algo: str, overrides: Mapping[str, Any]) -> PPOSet
         >>> settings_for("paper", "ppo", {"net": "lstm"}).net
         'lstm'
     """
-    _one_of("preset", preset, tuple(PRESETS))
-    _one_of("algo", algo, ("ppo", "grpo"))
-    known = {field.name: field for field in fields(PPOSettings)}
-    for name in overrides:
-        if name not in known:
-            raise ValueError(f"expected a setting of {sorted(known)}, actual: {name!r}")
+    check_one_of("preset", preset, PRESETS)
+    check_one_of("algo", algo, ("ppo", "grpo"))
     base = replace(PRESETS[preset], critic=algo == "ppo")
-    settings = replace(base, **overrides)
+    settings = replaced(base, overrides)
     if "learning_rate" in overrides and "learning_rate_end" not in overrides:
         scale = base.learning_rate_end / base.learning_rate
         return replace(settings, learning_rate_end=settings.learning_rate * scale)
     return settings
-
-
-def settings_from(document: Mapping[str, Any]) -> PPOSettings:
-    """The settings a run folder holds."""
-    return PPOSettings(**document)
-
-
-def as_document(settings: PPOSettings) -> dict[str, Any]:
-    """The settings as JSON knows them."""
-    return asdict(settings)

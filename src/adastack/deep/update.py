@@ -35,7 +35,7 @@ class Batch(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What the network says about a batch."""
+    """Log-probabilities, entropies and values of a batch."""
 
     log_prob: Array
     entropy: Array
@@ -44,7 +44,7 @@ class Evaluation(NamedTuple):
 
 
 Evaluate = Callable[[Params, Any, Any], Evaluation]
-"""(params, inputs, action) -> Evaluation; the two roads differ in this function alone."""
+"""(params, inputs, action) -> Evaluation; rollouts differ in this function alone."""
 
 
 class Schedule(NamedTuple):
@@ -71,18 +71,18 @@ def loss(
     params: Params, batch: Batch, schedule: Schedule, evaluate: Evaluate, settings: PPOSettings
 ) -> Array:
     """The clipped objective, the value loss and the entropies, as one number to make small."""
-    said = evaluate(params, batch.inputs, batch.action)
+    evaluation = evaluate(params, batch.inputs, batch.action)
     advantage = batch.advantage
     if settings.normalize_advantage and len(advantage) > 1:
         deviation = jnp.std(advantage, ddof=1)
         advantage = (advantage - advantage.mean()) / (deviation + 1e-8)
-    ratio = jnp.exp(said.log_prob - batch.log_prob)
+    ratio = jnp.exp(evaluation.log_prob - batch.log_prob)
     clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
     total = -jnp.minimum(ratio * advantage, clipped * advantage).mean()
     if settings.critic:
-        total += settings.value_coef * jnp.mean((batch.returns - said.value) ** 2)
-    total -= schedule.entropy * said.entropy.mean()
-    return total - schedule.memory_entropy * said.memory_entropy.mean()
+        total += settings.value_coef * jnp.mean((batch.returns - evaluation.value) ** 2)
+    total -= schedule.entropy * evaluation.entropy.mean()
+    return total - schedule.memory_entropy * evaluation.memory_entropy.mean()
 
 
 def optimiser(settings: PPOSettings) -> optax.GradientTransformation:

@@ -11,8 +11,9 @@ from adastack.files import DamagedFileError
 from adastack.lab.job import Job
 from adastack.lab.store import Store
 from adastack.runs import Run
+from adastack.tasks.registry import resolve
 from adastack.viewer.episode import spelled
-from adastack.viewer.show import is_finite, show_of
+from adastack.viewer.show import show_of
 
 MOST_STEPS, MOST_PICTURES = 60, 40
 """Steps that are shown: drawn by the page, and as pictures, which take more room."""
@@ -78,7 +79,7 @@ def _is_rival(job: Job, best: Job) -> bool:
 def _watched(store: Store, job: Job) -> Watched:
     s = job.settings
     title = f"{spelled(s['task'])}: {s['memory']} memory, {s['stack_size']} slots, {s['algo']}"
-    steps = MOST_STEPS if is_finite(s["task"]) else MOST_PICTURES
+    steps = MOST_STEPS if resolve(s["task"]).kind == "finite" else MOST_PICTURES
     try:
         show = show_of(Run.open(store.folder(job) / "run"), _success(store, job)[1])
         return Watched(title, show.episode(max_steps=steps))

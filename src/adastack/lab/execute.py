@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from adastack.files import DamagedFileError, write_json
-from adastack.lab.curves import METRICS, write_curves
 from adastack.lab.job import Evaluation, Job
 from adastack.lab.manifest import (
     DONE,
@@ -28,9 +27,9 @@ from adastack.lab.manifest import (
     write_manifest,
 )
 from adastack.lab.reporter import seconds_before
-from adastack.learners import learner_of
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, versions
+from adastack.training import evaluate, make_session, run_document, run_session
 
 Kind = Callable[[Mapping[str, Any], Path, Progress], dict[str, Any]]
 KINDS: dict[str, Kind] = {}
@@ -131,32 +130,36 @@ def empty(folder: Path) -> None:
 @register_kind("train")
 def _train(settings: Mapping[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Trains all seeds into ``run/``, from its checkpoint if there is one."""
-    learner, path = learner_of(settings["algo"]), folder / RUN
+    path = folder / RUN
+    document = run_document(**settings)
     resumed = path.exists()
-    asked: dict[str, Any] = {**settings, "seeds": list(settings["seeds"])}
-    asked |= {"path": path, "resume": True, "progress": progress}
     try:
-        result = learner.train(**asked)
-        curves = Run.open(path).load_metrics()
+        result = _trained(document, path, progress)
     except (DamagedFileError, RunError):
         if not resumed:
             raise
         # Its checkpoint is damaged, or begun with settings that have changed since.
         shutil.rmtree(path)
-        result = learner.train(**asked)
-        curves = Run.open(path).load_metrics()
-    write_curves(folder / METRICS, asked["seeds"], curves)
+        result = _trained(document, path, progress)
     return {
         "seeds": result["seeds"],
-        "steps": result["steps"],
-        "settings": result["settings"]["settings"],
+        "trained_steps": result["trained_steps"],
+        "settings": document["settings"],
     }
+
+
+def _trained(document: dict[str, Any], path: Path, progress: Progress) -> dict[str, Any]:
+    # Whether it has finished or failed is for the job's folder to say, so the run's does not.
+    try:
+        return run_session(Run.resume(path, document), make_session(document), progress)
+    except FloatingPointError as error:
+        raise RuntimeError(str(error)) from None
 
 
 def _evaluate(job: Job, folder: Path, evaluation: Evaluation) -> None:
     """Tests what was trained."""
     task = None if evaluation.task == job.settings["task"] else evaluation.task
-    found = learner_of(job.settings["algo"]).evaluate(
+    found = evaluate(
         Run.open(folder / RUN),
         task=task,
         episodes=evaluation.episodes,

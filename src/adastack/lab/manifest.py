@@ -13,7 +13,7 @@ import numpy as np
 
 from adastack.files import DamagedFileError, encode_json, read_json, write_json
 from adastack.lab.job import Evaluation, Job
-from adastack.learners import settings_of
+from adastack.training import settings_for
 
 DONE = "done.json"
 JOB = "job.json"
@@ -104,7 +104,7 @@ def read_manifest(folder: Path, job: Job) -> Document | None:
 def _outdated(settings: Mapping[str, Any], job: Job) -> bool:
     """Whether the job's preset stood for other settings; ones that are new since do not count."""
     try:
-        now = settings_of(*(job.settings[name] for name in ("algo", "preset", "overrides")))
+        now = settings_for(*(job.settings[name] for name in ("algo", "preset", "overrides")))
     except ValueError:
         return True
     return any(to_jsonable(now.get(name)) != value for name, value in settings.items())

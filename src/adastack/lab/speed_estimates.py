@@ -9,7 +9,7 @@ from contextlib import suppress
 from adastack.files import DamagedFileError
 from adastack.lab.job import Job
 from adastack.lab.store import Store
-from adastack.learners import DEEP, LEARNERS
+from adastack.training import ALGORITHMS
 
 USUAL = {"q": 3e6, "reinforce": 1e6, "mlp": 6e4, "lstm": 2.4e4, "transformer": 1e4, "cnn": 1e3}
 """Environment steps a second on one core, all seeds together, where nothing was measured; of a
@@ -101,7 +101,8 @@ def usual_rate(job: Job) -> float:
 
 
 def _is_deep(job: Job) -> bool:
-    return LEARNERS.get(job.settings.get("algo", "")) == DEEP
+    row = ALGORITHMS.get(job.settings.get("algo", ""))
+    return row is not None and not row.tabular
 
 
 def _net(job: Job) -> str:

@@ -3,8 +3,7 @@
 A job's folder, named by its address, holds
 
 - ``job.json``: what is asked for;
-- ``run/``: a training, as `adastack.runs` keeps it, that can be resumed;
-- ``metrics.parquet``: its curves, a row for each seed and point;
+- ``run/``: a training with its curves, as `adastack.runs` keeps it, that can be resumed;
 - ``evaluations/``: tests of what was trained;
 - ``progress.json``: how far it is, while it is computed;
 - ``failure.json``: why it failed, if it did;
@@ -29,7 +28,6 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from adastack.files import DamagedFileError, read_json, write_json
-from adastack.lab.curves import METRICS, read_curves
 from adastack.lab.job import Evaluation, Job, merged
 from adastack.lab.manifest import (
     DONE,
@@ -44,6 +42,7 @@ from adastack.lab.manifest import (
     missing_evaluations,
     read_manifest,
 )
+from adastack.runs import Run
 
 Status = Literal["missing", "running", "resumable", "finished", "failed", "damaged"]
 ROOT = Path("lab")
@@ -189,8 +188,8 @@ class Store:
     def metrics(self, job: Job) -> dict[str, NDArray[Any]]:
         """The curves of a training: arrays (seeds, points), and ``step`` (points,)."""
         document, folder = self.document(job), self.folder(job)
-        check_files(folder, document, [METRICS])
-        return read_curves(folder / METRICS, job.settings["seeds"])
+        check_files(folder, document, [n for n in document["files"] if n.startswith("run/")])
+        return Run.open(folder / "run").curves()
 
     def evaluation(self, job: Job, evaluation: Evaluation) -> dict[str, Any]:
         """A test of a training; its ``seeds`` has a row for each.

@@ -8,21 +8,23 @@ sampled: an observation may be kept for any number of attempts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from adastack.process.chain import recurrent_classes, visits
-from adastack.process.stacks import Decide, StackIndex
-from adastack.process.tables import Tables, cue_classes, task_tables
+from adastack.process.events import EVENTS
+from adastack.process.policy import RANDOM, StackPolicy, check_same_signals, learning_rule
+from adastack.process.stacks import StackIndex
+from adastack.process.tables import cue_classes, stackless_tables
 from adastack.process.walk import (
-    ACTIVE_REGRET,
     AGENT,
+    COUNTS,
     DISCOUNTED,
     HELD,
     HELD_STEPS,
@@ -34,30 +36,20 @@ from adastack.process.walk import (
     MARK_STATE,
     MARK_STEPS,
     MEMORY_ACTION,
-    MEMORY_REGRET,
     MISSING,
-    PASSIVE_REGRET,
     PLACES,
     REMEMBERED,
     REWARD,
     STATE,
     STEPS,
-    SUCCESSES,
     SUMS,
     SYMBOL,
     walk,
 )
-from adastack.tabular.session import RANDOM, learning_rule
 from adastack.tasks.finite import FiniteTask, Floats
-from adastack.theory.kappa import KappaResult, kappa
-from adastack.theory.optimal import Criterion
 
 MAX_STARTS = 2000
 """Up to this many different beginnings of an attempt are followed; beyond, they are sampled."""
-MAX_STATES = 2000
-"""Larger tasks are not solved for their optimum."""
-MAX_CHOICES = 20_000
-"""How long to look for an optimal policy."""
 LONGEST = 10_000
 """Steps after which a sampled attempt is cut, or four times the states if that is more."""
 ATTEMPTS_WATCHED, STEPS_WATCHED = 1000, 10_000_000
@@ -73,54 +65,67 @@ class Evaluated:
     steps: float
     reward: float
     discounted: float
-    success: float
     reward_per_step: float
-    memory_regret: float
-    """Fraction of steps."""
-    active_regret: float
-    passive_regret: float
+    per_attempt: Mapping[str, float]
+    """Each of the `EVENTS`, how often it occurs in an attempt."""
+    per_step: Mapping[str, float]
+    """Each of the `EVENTS`, as a fraction of steps."""
     agent_states: int
     """Distinct stacks that were held."""
     steps_walked: int
     """How many steps it took to find out."""
     remembered: Floats
-    """(observations, 4): per attempt, how often each was given up and how old it was then, summed;
+    """(observations, 4): per attempt, how often each was evicted and how old it was then, summed;
     how often it was in memory when the attempt was over, and how old it was then, summed."""
+
+    @property
+    def success(self) -> float:
+        """The chance that an attempt succeeds."""
+        return self.per_attempt["successes"]
+
+
+class Optimum(NamedTuple):
+    """What the best policy with perfect memory is worth, and how few stacks can be enough."""
+
+    value: float
+    """Discounted return of an attempt, or reward per step of a continual task."""
+    agent_states: int | None
+    """The stacks held by an optimal policy with as few slots as possible, if one was found."""
+
+
+Solve = Callable[[FiniteTask, float], Optimum | None]
+"""(task, gamma) -> its optimum, if it can be found soon."""
 
 
 class Evaluator:
-    """A task to play policies on, and what does not depend on the policy."""
+    """Evaluates policies on a task.
 
-    def __init__(self, task: FiniteTask, memory: str, stack_size: int, gamma: float = 0.99) -> None:
-        self.task, self.stack_size, self.gamma = task, stack_size, gamma
+    Args:
+        task: The task.
+        memory: A memory rule, or ``"random"``.
+        stack_size: The number of slots, k.
+        gamma: The discount.
+        solve: Finds the optimum that policies are compared with; by default they are not.
+    """
+
+    def __init__(
+        self,
+        task: FiniteTask,
+        memory: str,
+        stack_size: int,
+        gamma: float = 0.99,
+        solve: Solve | None = None,
+    ) -> None:
+        self.task, self.stack_size, self.gamma, self._solve = task, stack_size, gamma, solve
         self.random = memory == RANDOM
         self.rule = learning_rule(memory)
-        self.cues, cue = cue_classes(task)
-        n_memory = self.rule.actions(stack_size)
-        joint = np.arange(task.n_actions * (1 if self.random else n_memory))
-        nothing = np.zeros((0, 0), np.int32)
-        self.tables = Tables(
-            **task_tables(task),
-            cue=cue,
-            regrets=np.zeros((0, 0, 0), np.int64),
-            push=np.zeros((0, 0, 0), np.int32),
-            first=np.zeros(0, np.int32),
-            stacks=nothing,
-            evicted=nothing,
-            act_of=joint % task.n_actions,
-            memory_of=joint // task.n_actions,
-        )
+        self.cues = cue_classes(task)[0]
+        self.tables = stackless_tables(task, 1 if self.random else self.rule.actions(stack_size))
 
     @cached_property
-    def optimum(self) -> KappaResult | None:
-        """The optimal value and an optimal policy with as few slots as possible, if found soon."""
-        criterion: Criterion = "average" if self.task.continual else "discounted"
-        if self.task.n_states > MAX_STATES:
-            return None
-        try:
-            return kappa(self.task, gamma=self.gamma, criterion=criterion, max_choices=MAX_CHOICES)
-        except ValueError:
-            return None
+    def optimum(self) -> Optimum | None:
+        """What policies are compared with."""
+        return None if self._solve is None else self._solve(self.task, self.gamma)
 
     @cached_property
     def certain(self) -> bool:
@@ -133,13 +138,13 @@ class Evaluator:
             "success": evaluated.success,
             "return": evaluated.reward,
             "reward_rate": 1000 * evaluated.reward_per_step,
-            "memory_regret": evaluated.memory_regret,
-            "active_regret": evaluated.active_regret,
-            "passive_regret": evaluated.passive_regret,
+            "memory_regret": evaluated.per_step["memory_regret"],
+            "active_regret": evaluated.per_attempt["active_regret"],
+            "passive_regret": evaluated.per_attempt["passive_regret"],
             "optimality": self._optimality(evaluated),
             "abstraction": self._abstraction(evaluated),
             "agent_states": evaluated.agent_states,
-            "steps": evaluated.steps,
+            "attempt_steps": evaluated.steps,
             "exact": evaluated.exact,
             "remembered": self._remembered(evaluated),
         }
@@ -160,22 +165,22 @@ class Evaluator:
 
     def _optimality(self, evaluated: Evaluated) -> float | None:
         """One less the distance to the optimal value, as a share of it."""
-        if self.optimum is None or not self.optimum.optimum:
+        if self.optimum is None or not self.optimum.value:
             return None
-        best = self.optimum.optimum
+        best = self.optimum.value
         value = evaluated.reward_per_step if self.task.continual else evaluated.discounted
         return 1 - (best - value) / abs(best)
 
     def _abstraction(self, evaluated: Evaluated) -> float | None:
         """How many more stacks are held than by an optimal policy with kappa slots, as a share."""
-        if self.optimum is None or self.optimum.policy is None:
+        if self.optimum is None or self.optimum.agent_states is None:
             return None
-        fewest = len(self.optimum.policy)
+        fewest = self.optimum.agent_states
         return (evaluated.agent_states - fewest) / fewest
 
     def play(
         self,
-        decide: Decide,
+        policy: StackPolicy,
         *,
         deterministic: bool,
         episodes: int,
@@ -185,8 +190,8 @@ class Evaluator:
         """Plays a policy, exactly if that is possible.
 
         Args:
-            decide: The chances of the joint actions of a stack.
-            deterministic: Whether all of them are 0 or 1.
+            policy: The policy.
+            deterministic: Whether all its probabilities are 0 or 1.
             memory: In a continual task, the slots but the last with which to begin: there an agent
                 is never reset. By default they are empty.
             episodes: How many attempts to sample if they have to be sampled.
@@ -194,21 +199,60 @@ class Evaluator:
         """
         certain = deterministic and self.certain
         if certain and len(self.task.start_states) <= MAX_STARTS:
-            player = _Player(self, decide, certain, seed, memory)
-            evaluated = player.chain() if self.task.continual else player.every_start()
+            attempts = _Attempts(self, policy, certain, seed, memory)
+            evaluated = attempts.chain() if self.task.continual else attempts.every_start()
             if evaluated is not None:
                 return evaluated
         # Attempts that never end are cut here.
-        return _Player(self, decide, False, seed, memory).sample(episodes)
+        return _Attempts(self, policy, False, seed, memory).sample(episodes)
 
 
-class _Player:
-    """One policy on one evaluator."""
+class Policies(Protocol):
+    """Seeds that have learned policies over the stacks of a task."""
+
+    task: FiniteTask
+    seeds: list[int]
+
+    def policy(self, index: int, *, greedy: bool) -> StackPolicy:
+        """The policy of one of the seeds."""
+
+
+def evaluate_policies(
+    evaluator: Evaluator,
+    learned: Policies,
+    *,
+    episodes: int,
+    greedy: bool,
+    seed: int,
+    memories: Sequence[tuple[int, ...] | None] | None = None,
+) -> tuple[list[dict[str, Any]], int]:
+    """Evaluates the policy of every seed: a row for each, and how many steps that took.
+
+    Raises:
+        ValueError: If the task has other observations or actions than theirs.
+    """
+    check_same_signals(learned.task, evaluator.task)
+    rows, walked = [], 0
+    for index, number in enumerate(learned.seeds):
+        evaluated = evaluator.play(
+            learned.policy(index, greedy=greedy),
+            deterministic=greedy,
+            episodes=episodes,
+            seed=seed,
+            memory=None if memories is None else memories[index],
+        )
+        rows.append({"seed": number, **evaluator.summary(evaluated)})
+        walked += evaluated.steps_walked
+    return rows, walked
+
+
+class _Attempts:
+    """Attempts of one policy."""
 
     def __init__(
         self,
         evaluator: Evaluator,
-        decide: Decide,
+        policy: StackPolicy,
         certain: bool,
         seed: int,
         memory: tuple[int, ...] | None,
@@ -218,8 +262,8 @@ class _Player:
         # Walks in which nothing is random end or loop; any other may go on for ever.
         self.may_loop = certain and evaluator.task.time_limit is None
         self.limit = np.inf if certain else max(LONGEST, 4 * evaluator.task.n_states)
-        self.book = StackIndex(
-            evaluator.task, evaluator.cues, evaluator.rule, evaluator.stack_size, decide
+        self.stacks = StackIndex(
+            evaluator.task, evaluator.cues, evaluator.rule, evaluator.stack_size, policy
         )
         self.generator = np.random.default_rng(seed)
         self.word = self.generator.integers(0, 2**64, 1, np.uint64)
@@ -254,7 +298,7 @@ class _Player:
                 edges.append((origin, origin, 1.0))
                 continue
             for state, chance in self._starts():
-                node = state, self.book.push(*end, int(self.task.observation[state]))
+                node = state, self.stacks.push(*end, int(self.task.observation[state]))
                 if node not in nodes:
                     nodes[node] = len(nodes)
                     waiting.append(node)
@@ -277,7 +321,7 @@ class _Player:
             if end is None or not self.task.continual:
                 agent, self.ages[:] = self._first(state), 0
             else:
-                agent = self.book.push(*end, int(self.task.observation[state]))
+                agent = self.stacks.push(*end, int(self.task.observation[state]))
             sums, end = self._attempt(state, agent)
             total, taken = total + sums, taken + 1
         return total, taken
@@ -312,7 +356,7 @@ class _Player:
         while True:
             stop = self._walk(place, sums)
             if stop == MISSING:
-                self.book.push(*(int(place[i]) for i in (AGENT, MEMORY_ACTION, SYMBOL)))
+                self.stacks.push(*(int(place[i]) for i in (AGENT, MEMORY_ACTION, SYMBOL)))
             elif stop == LOOP and not looped:
                 looped = True
                 self.walked += int(sums[STEPS])
@@ -326,7 +370,7 @@ class _Player:
 
     def _walk(self, place: NDArray[np.int64], sums: Floats) -> int:
         stop: int = walk(
-            self.evaluator.tables, self.book.pages, self.evaluator.random, self.evaluator.gamma,
+            self.evaluator.tables, self.stacks.arrays, self.evaluator.random, self.evaluator.gamma,
             self.word, place, self.ages, sums, self.limit,
         )  # fmt: skip
         return stop
@@ -335,7 +379,7 @@ class _Player:
         return np.zeros(SUMS + REMEMBERED * self.task.n_observations)
 
     def _first(self, state: int) -> int:
-        return self.book.first(int(self.task.observation[state]), self.memory)
+        return self.stacks.first(int(self.task.observation[state]), self.memory)
 
     def _starts(self) -> Iterator[tuple[int, float]]:
         for state in self.task.start_states.tolist():
@@ -353,12 +397,14 @@ class _Player:
             steps=float(per_attempt[STEPS]),
             reward=float(per_attempt[REWARD]),
             discounted=float(per_attempt[DISCOUNTED]),
-            success=float(per_attempt[SUCCESSES]),
             reward_per_step=float(per_step[REWARD]),
-            memory_regret=float(per_step[MEMORY_REGRET]),
-            active_regret=float(per_attempt[ACTIVE_REGRET]),
-            passive_regret=float(per_attempt[PASSIVE_REGRET]),
-            agent_states=int(self.book.pages.seen.sum()),
+            per_attempt=_named(per_attempt),
+            per_step=_named(per_step),
+            agent_states=int(self.stacks.arrays.seen.sum()),
             steps_walked=self.walked,
             remembered=per_attempt[SUMS:].reshape(-1, REMEMBERED),
         )
+
+
+def _named(sums: Floats) -> dict[str, float]:
+    return dict(zip(EVENTS, sums[COUNTS:SUMS].tolist(), strict=True))

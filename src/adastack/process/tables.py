@@ -1,8 +1,4 @@
-"""M_k as the compiled learners read it: flat arrays, and what each step counts for.
-
-A step's events are packed into one word, twelve bits for each counter, so that counting them costs
-one addition; `unpack` takes up to 4095 steps apart again.
-"""
+"""M_k as arrays: what every engine steps through, and what each step counts for."""
 
 from __future__ import annotations
 
@@ -11,15 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.memory.regret import regrets
+from adastack.process.events import Flags, step_flags
 from adastack.process.induced import Induced
+from adastack.process.policy import split_actions
 from adastack.tasks.finite import FiniteTask, Ints
-
-BITS = 12
-FIELDS = ("attempts", "successes", "memory_regret", "active_regret", "passive_regret")
-ATTEMPT, SUCCESS, MEMORY, ACTIVE, PASSIVE = (1 << (BITS * i) for i in range(len(FIELDS)))
-FIELD = (1 << BITS) - 1
-
-Words = NDArray[np.int64]
 
 
 class Tables(NamedTuple):
@@ -35,7 +27,7 @@ class Tables(NamedTuple):
     """(states, actions, outcomes): what each outcome pays."""
     ends: NDArray[np.bool_]
     """(states, actions, outcomes): whether the attempt is over."""
-    ending: Words
+    ending: Flags
     """(states, actions, outcomes): the events of an attempt that ends so."""
     start_states: Ints
     """(starts,): where attempts begin."""
@@ -43,7 +35,7 @@ class Tables(NamedTuple):
     """(starts,): cumulative probabilities."""
     cue: Ints
     """(states,): the class of the cue that matters now."""
-    regrets: Words
+    regrets: Flags
     """(agent states, memory actions, cue classes): the regrets of a step."""
     push: Ints
     """(agent states, memory actions, observations): the next agent state."""
@@ -52,10 +44,10 @@ class Tables(NamedTuple):
     stacks: Ints
     """(agent states, slots): what each stack holds."""
     evicted: Ints
-    """(agent states, memory actions): the slot that is given up."""
-    act_of: Words
+    """(agent states, memory actions): the slot that is evicted."""
+    act_of: NDArray[np.int64]
     """(joint actions,): the action of the task."""
-    memory_of: Words
+    memory_of: NDArray[np.int64]
     """(joint actions,): the memory action."""
     time_limit: int
     """Steps after which an episode is truncated; 0 for never."""
@@ -67,34 +59,48 @@ def tables_of(induced: Induced) -> Tables:
     """The tables of M_k."""
     task = induced.task
     cues, cue = cue_classes(task)
-    joint = np.arange(task.n_actions * induced.n_memory_actions)
     evicted = evicted_slots(induced.stacks, induced.rule.table(induced.stack_size), task.empty)
     return Tables(
-        **task_tables(task),
+        **task_tables(task, induced.n_memory_actions),
         cue=cue,
-        regrets=regret_words(induced.stacks, evicted, cues),
+        regrets=regret_flags(induced.stacks, evicted, cues),
         push=induced.push,
         first=induced.first,
         stacks=induced.stacks,
         evicted=evicted,
-        act_of=joint % task.n_actions,
-        memory_of=joint // task.n_actions,
     )
 
 
-def task_tables(task: FiniteTask) -> dict[str, Any]:
-    """The part of the tables that does not depend on the memory."""
+def stackless_tables(task: FiniteTask, n_memory_actions: int) -> Tables:
+    """The tables of a task whose stacks are numbered as they appear; see `StackIndex`."""
+    none = np.zeros((0, 0, 0), np.int32)
+    return Tables(
+        **task_tables(task, n_memory_actions),
+        cue=cue_classes(task)[1],
+        regrets=none.astype(np.uint8),
+        push=none,
+        first=none.reshape(0),
+        stacks=none.reshape(0, 0),
+        evicted=none.reshape(0, 0),
+    )
+
+
+def task_tables(task: FiniteTask, n_memory_actions: int) -> dict[str, Any]:
+    """The part of the tables that does not depend on the stacks."""
+    act_of, memory_of = split_actions(np.arange(task.n_actions * n_memory_actions), task.n_actions)
     return {
         "observation": task.observation,
         "next_state": task.next_state,
         "outcome_cdf": task.outcome_cdf,
         "reward": task.reward,
         "ends": task.ends,
-        "ending": task.ends * ATTEMPT + task.success * SUCCESS,
+        "ending": step_flags(task.ends, task.success, None),
         "start_states": task.start_states,
         "start_cdf": task.start_cdf,
         "time_limit": task.time_limit or 0,
         "continual": task.continual,
+        "act_of": act_of,
+        "memory_of": memory_of,
     }
 
 
@@ -111,38 +117,17 @@ def cue_classes(task: FiniteTask) -> tuple[Ints, Ints]:
 
 
 def evicted_slots(stacks: Ints, evict: NDArray[np.intp], empty: int) -> Ints:
-    """(stacks, memory actions): the slot that each memory action gives up."""
+    """(stacks, memory actions): the slot that each memory action evicts."""
     filled = (stacks != empty).sum(axis=1)
     return np.ascontiguousarray(evict[:, filled].T, np.int32)
 
 
-def regret_words(stacks: Ints, evicted: Ints, cues: Ints) -> Words:
-    """(stacks, memory actions, cue classes): the regrets of a step that ends no attempt.
-
-    For a cue in need, with memory all slots but the current observation: memory regret if memory
-    lacks it; active regret if the current observation shows what memory lacks and is not kept;
-    passive regret if memory has it and gives it up. A label that is needed twice must be held
-    twice.
-    """
-    n_stacks, n_memory = evicted.shape
-    words = np.zeros((n_stacks, n_memory, len(cues)), np.int64)
-    given_up = np.take_along_axis(stacks, evicted, axis=1)
-    for index, cue in enumerate(cues):
-        missing = np.zeros((n_stacks, 1), np.bool_)
-        lost = np.zeros((n_stacks, n_memory), np.bool_)
-        unstored = np.zeros((n_stacks, n_memory), np.bool_)
-        for label in np.unique(cue[cue >= 0]):
-            needed = (cue == label).sum()
-            held = (stacks[:, :-1] == label).sum(axis=1, keepdims=True)
-            seen = stacks[:, -1:] == label
-            kept = held + seen - (given_up == label)
-            missing |= held < needed
-            lost |= kept < needed
-            unstored |= (held < needed) & seen & (kept <= held)
-        words[:, :, index] = MEMORY * missing + ACTIVE * unstored + PASSIVE * (lost & ~missing)
-    return words
-
-
-def unpack(words: Words) -> dict[str, NDArray[np.int64]]:
-    """The counters in packed words."""
-    return {name: (words >> (BITS * i)) & FIELD for i, name in enumerate(FIELDS)}
+def regret_flags(stacks: Ints, evicted: Ints, cues: Ints) -> Flags:
+    """(stacks, memory actions, cue classes): the regrets of a step that ends no attempt."""
+    flags = np.zeros((*evicted.shape, len(cues)), np.uint8)
+    going_on = np.zeros(len(stacks), np.bool_)
+    for memory_action, slots in enumerate(evicted.T):
+        for index, cue in enumerate(cues):
+            found = regrets(stacks, slots, cue[None], going_on)
+            flags[:, memory_action, index] = step_flags(going_on, going_on, found)
+    return flags

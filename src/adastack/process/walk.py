@@ -6,7 +6,7 @@ import numpy as np
 
 from adastack.process.compiled import compiled, inlined
 from adastack.process.draws import below, pick
-from adastack.process.tables import ACTIVE, MEMORY, PASSIVE, SUCCESS
+from adastack.process.events import ATTEMPT, EVENTS, WHILE_GOING_ON
 
 OVER, MISSING, LOOP, LIMIT = range(4)
 """How a walk stops: the attempt is over, a push is not known yet, the walk has come back to where
@@ -17,19 +17,19 @@ STATE, AGENT, MEMORY_ACTION, SYMBOL, MARK_STATE, MARK_AGENT, MARK_STEPS = range(
 ``MARK_STEPS`` steps, that a loop would come back to (-1 if loops are not looked for)."""
 PLACES = 7
 
-STEPS, REWARD, DISCOUNTED, SUCCESSES, MEMORY_REGRET, ACTIVE_REGRET, PASSIVE_REGRET = range(7)
-"""Entries of ``sums``."""
-SUMS = 7
+STEPS, REWARD, DISCOUNTED, COUNTS = range(4)
+"""Entries of ``sums``; from the last on, a count of each of the `EVENTS`."""
+SUMS = COUNTS + len(EVENTS)
 
 KEPT, KEPT_STEPS, HELD, HELD_STEPS = range(4)
-"""Entries of ``sums`` behind these, for each observation: how often it was given up, or dropped
+"""Entries of ``sums`` behind these, for each observation: how often it was evicted, or dropped
 with the rest at the end of an episode, and how old it was then; how often it was in memory when an
 attempt was over, and how old it was then."""
 REMEMBERED = 4
 
 
 @compiled
-def walk(tables, pages, random_memory, gamma, word, place, ages, sums, limit):  # type: ignore[no-untyped-def]
+def walk(tables, stacks, random_memory, gamma, word, place, ages, sums, limit):  # type: ignore[no-untyped-def]
     """Plays on until the attempt is over or one of the other stops; ``sums`` adds up.
 
     ``ages`` are those of the slots: how many steps ago each was filled.
@@ -43,10 +43,10 @@ def walk(tables, pages, random_memory, gamma, word, place, ages, sums, limit):  
             place[MARK_STATE], place[MARK_AGENT] = state, agent
             place[MARK_STEPS] = np.int64(sums[STEPS])
         before = word[0]
-        action = pick(word, pages.cdf[agent])
+        action = pick(word, stacks.cdf[agent])
         act, memory = tables.act_of[action], tables.memory_of[action]
         if random_memory:
-            memory = below(word, pages.push.shape[1])
+            memory = below(word, stacks.push.shape[1])
         outcome = 0
         if tables.next_state.shape[2] > 1:
             outcome = pick(word, tables.outcome_cdf[state, act])
@@ -56,18 +56,18 @@ def walk(tables, pages, random_memory, gamma, word, place, ages, sums, limit):  
         following = np.int64(-1)
         if not over:
             symbol = tables.observation[after]
-            following = np.int64(pages.push[agent, memory, symbol])
+            following = np.int64(stacks.push[agent, memory, symbol])
             if following < 0:
                 word[0] = before
                 place[STATE], place[AGENT] = state, agent
                 place[MEMORY_ACTION], place[SYMBOL] = memory, symbol
                 return MISSING
-        pages.seen[agent] = True
+        stacks.seen[agent] = True
         reward = tables.reward[state, act, outcome]
-        events = pages.regrets[agent, memory, tables.cue[state]]
-        _count(sums, reward, discount, events, tables.ending[state, act, outcome], over)
+        regrets = stacks.regrets[agent, memory, tables.cue[state]]
+        _count(sums, reward, discount, regrets, tables.ending[state, act, outcome], over)
         discount *= gamma
-        _age(tables, pages, agent, memory, over, ages, sums)
+        _age(tables, stacks, agent, memory, over, ages, sums)
         if over:
             place[AGENT], place[MEMORY_ACTION] = agent, memory
             return OVER
@@ -82,31 +82,31 @@ def _moved(place, sums):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _count(sums, reward, discount, events, ending, over):  # type: ignore[no-untyped-def]
+def _count(sums, reward, discount, regrets, ending, over):  # type: ignore[no-untyped-def]
     sums[STEPS] += 1
     sums[REWARD] += reward
     sums[DISCOUNTED] += discount * reward
-    sums[SUCCESSES] += (ending & SUCCESS) > 0
-    sums[MEMORY_REGRET] += (events & MEMORY) > 0
-    if not over:
-        sums[ACTIVE_REGRET] += (events & ACTIVE) > 0
-        sums[PASSIVE_REGRET] += (events & PASSIVE) > 0
+    flags = np.int64(ending | regrets)
+    if over:
+        flags = (flags | ATTEMPT) & ~WHILE_GOING_ON
+    for bit in range(len(EVENTS)):
+        sums[COUNTS + bit] += (flags >> bit) & 1
 
 
 @inlined
-def _age(tables, pages, agent, memory, over, ages, sums):  # type: ignore[no-untyped-def]
-    """Counts what a step gives up and what an attempt ends with; lets the rest grow older."""
+def _age(tables, stacks, agent, memory, over, ages, sums):  # type: ignore[no-untyped-def]
+    """Counts what a step evicts and what an attempt ends with; lets the rest grow older."""
     newest = len(ages) - 1
-    empty = pages.push.shape[2]
+    empty = stacks.push.shape[2]
     if over:
         for slot in range(newest):
-            _note(pages.stacks[agent, slot], ages[slot], HELD, empty, sums)
+            _note(stacks.stacks[agent, slot], ages[slot], HELD, empty, sums)
     if over and not tables.continual:
         for slot in range(newest + 1):
-            _note(pages.stacks[agent, slot], ages[slot], KEPT, empty, sums)
+            _note(stacks.stacks[agent, slot], ages[slot], KEPT, empty, sums)
         return
-    evicted = pages.evicted[agent, memory]
-    _note(pages.stacks[agent, evicted], ages[evicted], KEPT, empty, sums)
+    evicted = stacks.evicted[agent, memory]
+    _note(stacks.stacks[agent, evicted], ages[evicted], KEPT, empty, sums)
     for slot in range(newest):
         ages[slot] = ages[slot + 1 if slot >= evicted else slot] + 1
     ages[newest] = 0

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.process.compiled import compiled, inlined
-from adastack.process.draws import below, uniform
-from adastack.process.tables import ATTEMPT
+from adastack.process.draws import uniform
+from adastack.process.events import PACKED, REWARD, add_events, add_to_attempt
 from adastack.tabular.moves import (
     AGENT,
     BATCH_STEPS,
-    BLOCK,
     BLOCKS,
     CLOCK,
     LENGTH,
@@ -28,12 +27,9 @@ from adastack.tabular.moves import (
     SEGMENTS,
     STATE,
     UPDATES,
-    count_attempt,
-    count_events,
-    move,
-    progress_at,
+    block_at,
     start,
-    step_events,
+    take_step,
 )
 
 EPISODE, STEPS, CYCLE = range(3)
@@ -106,25 +102,21 @@ def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]
     """Runs one seed for a number of blocks."""
     for _ in range(blocks):
         block = run.place[BLOCKS]
-        done = progress_at(block, how.steps, how.anneal)
+        row, steps, done = block_at(how, block)
         schedule = Schedule(
             how.step_size + (how.step_size_end - how.step_size) * done,
             how.entropy + (how.entropy_end - how.entropy) * done,
             np.int64(how.block + (how.block_end - how.block) * done),
         )
-        row = block // how.blocks_per_row
-        steps = min(BLOCK, how.steps - block * BLOCK)
-        _block(
-            tables, how, run, schedule, steps, record.paid[row], record.events[row], record.attempt
-        )
+        _block(tables, how, run, schedule, steps, record, row)
         run.place[BLOCKS] = block + 1
 
 
 @inlined
-def _block(tables, how, run, schedule, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]
-    place = run.place
+def _block(tables, how, run, schedule, steps, record, row):  # type: ignore[no-untyped-def]
+    place, paid = run.place, record.paid[row]
     state, agent, clock = place[STATE], place[AGENT], place[CLOCK]
-    events = 0
+    counted = np.int64(0)
     for _ in range(steps):
         if agent < 0:
             state = start(tables, run.word)
@@ -132,28 +124,22 @@ def _block(tables, how, run, schedule, steps, paid, counted, attempt):  # type: 
         if place[LENGTH] == 0:
             place[ORIGIN_STATE], place[ORIGIN_AGENT] = state, agent
         action = _sample(how, run, agent)
-        act, memory = tables.act_of[action], tables.memory_of[action]
-        if how.random_memory:
-            memory = below(run.word, tables.push.shape[1])
-        reward, ended, ending, after = move(tables, state, act, run.word)
         clock += 1
-        over = ended
-        if clock == tables.time_limit and not ended:
-            over, ending = True, ATTEMPT
-        events += step_events(tables, state, agent, memory, ending, over)
-        paid[0] += reward
-        count_attempt(attempt, paid, reward, how.gamma, over)
+        _, reward, over, flags, after, following = take_step(
+            tables, how.random_memory, state, agent, action, clock, run.word
+        )
+        counted += PACKED[flags]
+        paid[REWARD] += reward
+        add_to_attempt(record.attempt, paid, reward, how.gamma, over)
         _keep(run, agent, action, reward)
-        state = after
+        state, agent = after, following
         if over and not tables.continual:
             agent = np.int64(-1)
-        else:
-            agent = np.int64(tables.push[agent, memory, tables.observation[after]])
         if _segment_over(how, run, schedule, state, agent):
             _credit(how, run, schedule.entropy)
             if place[SEGMENTS] == how.batch:
                 _update(how, run, schedule.step_size)
-    count_events(counted, events)
+    add_events(record.counts[row], counted)
     place[STATE], place[AGENT], place[CLOCK] = state, agent, clock
 
 

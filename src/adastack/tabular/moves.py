@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.process.compiled import inlined
-from adastack.process.draws import pick
-from adastack.process.tables import ACTIVE, BITS, FIELD, FIELDS, PASSIVE
+from adastack.process.draws import below, pick
+from adastack.process.events import ATTEMPT, EVENTS, PAID, WHILE_GOING_ON, WINDOW
 
-BLOCK = 100
-"""Steps between two rows of metrics; schedule of learning and exploring are constant in between."""
+BLOCK = WINDOW
+"""Steps between two rows of metrics; step sizes and exploration are constant in between."""
 MAX_ROWS = 10_000
 """Longer runs put several blocks into one row."""
 
@@ -30,16 +30,14 @@ LENGTH, SEGMENTS, BATCH_STEPS, UPDATES, ORIGIN_STATE, ORIGIN_AGENT = range(5, 11
 pair with which the segment began."""
 PLACES = 11
 
-REGRETS_WHILE_GOING_ON = ACTIVE | PASSIVE
-
 
 class Record(NamedTuple):
     """What has been counted, by row."""
 
     paid: NDArray[np.float64]
     """(rows, 3): summed reward; summed returns and discounted returns of attempts that ended."""
-    events: NDArray[np.int64]
-    """(rows, fields): attempts, successes and regrets."""
+    counts: NDArray[np.int64]
+    """(rows, events): attempts, successes and regrets."""
     attempt: NDArray[np.float64]
     """(3,): the running attempt's return and discounted return, and its discount."""
 
@@ -60,7 +58,7 @@ def new_record(seeds: int, steps: int) -> Record:
     attempt = np.zeros((seeds, 3))
     attempt[:, 2] = 1.0
     return Record(
-        np.zeros((seeds, rows, 3)), np.zeros((seeds, rows, len(FIELDS)), np.int64), attempt
+        np.zeros((seeds, rows, PAID)), np.zeros((seeds, rows, len(EVENTS)), np.int64), attempt
     )
 
 
@@ -71,48 +69,34 @@ def start(tables, rng):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def move(tables, state, action, rng):  # type: ignore[no-untyped-def]
-    """One step of the task: reward, whether the attempt ended, its events and the next state."""
+def take_step(tables, random_memory, state, agent, action, clock, rng):  # type: ignore[no-untyped-def]
+    """One step of M_k by a joint action, the ``clock``-th of its episode.
+
+    Returns the memory action, the reward, whether the attempt is over (also by the time limit),
+    the events, the next hidden state and the next agent state (-1 if the episode terminated).
+    """
+    act, memory = tables.act_of[action], tables.memory_of[action]
+    if random_memory:
+        memory = below(rng, tables.push.shape[1])
     outcome = 0
     if tables.next_state.shape[2] > 1:
-        outcome = pick(rng, tables.outcome_cdf[state, action])
-    ended = tables.ends[state, action, outcome]
-    after = np.int64(tables.next_state[state, action, outcome])
+        outcome = pick(rng, tables.outcome_cdf[state, act])
+    ended = tables.ends[state, act, outcome]
+    after = np.int64(tables.next_state[state, act, outcome])
     if ended and tables.continual:
         after = start(tables, rng)
-    reward, ending = tables.reward[state, action, outcome], tables.ending[state, action, outcome]
-    return reward, ended, ending, after
-
-
-@inlined
-def step_events(tables, state, agent, memory, ending, over):  # type: ignore[no-untyped-def]
-    """The events of a step; keeping or losing a cue no longer matters once an attempt is over."""
-    events = tables.regrets[agent, memory, tables.cue[state]]
+    flags = np.int64(tables.regrets[agent, memory, tables.cue[state]])
+    over = ended or clock == tables.time_limit
     if over:
-        events &= ~REGRETS_WHILE_GOING_ON
-    return events + ending
+        flags = (flags & ~WHILE_GOING_ON) | tables.ending[state, act, outcome] | ATTEMPT
+    following = np.int64(-1)
+    if not ended or tables.continual:
+        following = np.int64(tables.push[agent, memory, tables.observation[after]])
+    return memory, tables.reward[state, act, outcome], over, flags, after, following
 
 
 @inlined
-def count_attempt(attempt, row, reward, gamma, over):  # type: ignore[no-untyped-def]
-    """Adds a reward to the running attempt and closes it if it is over."""
-    attempt[0] += reward
-    attempt[1] += attempt[2] * reward
-    attempt[2] *= gamma
-    if over:
-        row[1] += attempt[0]
-        row[2] += attempt[1]
-        attempt[0], attempt[1], attempt[2] = 0.0, 0.0, 1.0
-
-
-@inlined
-def count_events(row, events):  # type: ignore[no-untyped-def]
-    """Adds a block's packed events to a row."""
-    for i in range(len(FIELDS)):
-        row[i] += (events >> (BITS * i)) & FIELD
-
-
-@inlined
-def progress_at(block, steps, anneal):  # type: ignore[no-untyped-def]
-    """How much of the annealing is over at the beginning of a block, 0 to 1."""
-    return min(1.0, block * BLOCK / (anneal * steps))
+def block_at(how, block):  # type: ignore[no-untyped-def]
+    """A block's row of metrics, its steps, and how much of the annealing is over, 0 to 1."""
+    done = min(1.0, block * BLOCK / (how.anneal * how.steps))
+    return block // how.blocks_per_row, min(BLOCK, how.steps - block * BLOCK), done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,16 +11,18 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.memory import RULES, Rule, get_rule
+from adastack.files import fitting
 from adastack.process.capacity import induce_within
 from adastack.process.draws import first_words
+from adastack.process.evaluation import Evaluator, evaluate_policies
+from adastack.process.events import RECENT, WINDOW, WINDOWS, means_of, saved_curves
 from adastack.process.induced import Induced
-from adastack.process.tables import FIELDS, Tables, tables_of
-from adastack.tabular import gradient, values
+from adastack.process.policy import RANDOM, Act, StackPolicy, finite_act, learning_rule
+from adastack.process.tables import Tables, tables_of
+from adastack.tabular import gradient, policies, values
 from adastack.tabular.moves import (
     ACTION,
     AGENT,
-    BLOCK,
     BLOCKS,
     PLACES,
     Record,
@@ -34,13 +37,28 @@ from adastack.tabular.settings import (
     GradientSettings,
     Settings,
     ValueSettings,
+    settings_from,
 )
 from adastack.tasks.finite import FiniteTask
+from adastack.tasks.registry import make_task
 
-RANDOM = "random"
-"""The memory that evicts a uniformly random slot, a control."""
+CHUNK_SECONDS = 0.5
 Array = NDArray[Any]
 THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+
+
+def make_session(document: Mapping[str, Any]) -> Session:
+    """The session that a run's settings ask for."""
+    algo = document["algo"]
+    return Session(
+        make_task(document["task"]),
+        document["memory"],
+        document["stack_size"],
+        algo,
+        settings_from(algo, document["settings"]),
+        document["steps"],
+        document["seeds"],
+    )
 
 
 class Session:
@@ -76,7 +94,9 @@ class Session:
         seeds: Sequence[int],
     ) -> None:
         self.algo, self.settings, self.steps, self.seeds = algo, settings, steps, list(seeds)
+        self.task, self.memory, self.stack_size = task, memory, stack_size
         self.random = memory == RANDOM
+        self._chunk = 1
         rule = learning_rule(memory)
         self.width = task.n_actions * (1 if self.random else rule.actions(stack_size))
         self.induced = induce_within(
@@ -85,6 +105,10 @@ class Session:
         self.tables = _tables(self.induced, algo, settings)
         self.kind, self.how, self._advance = self._kernel()
         self.arrays = self._first_arrays()
+
+    evaluation_episodes = 1000
+    """Attempts behind the result of a training, where they must be sampled."""
+    savable = True
 
     @property
     def blocks_done(self) -> int:
@@ -99,7 +123,12 @@ class Session:
     @property
     def steps_done(self) -> int:
         """Steps that every seed has taken."""
-        return min(self.steps, self.blocks_done * BLOCK)
+        return min(self.steps, self.blocks_done * WINDOW)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps have been taken."""
+        return self.blocks_done == self.blocks
 
     @property
     def table(self) -> NDArray[np.float64]:
@@ -107,58 +136,88 @@ class Session:
         name = "q" if self.algo in VALUE_ALGOS else "theta"
         return self.arrays[name].reshape(len(self.seeds), -1, self.width)
 
-    def advance(self, blocks: int) -> None:
-        """Lets every seed take a number of blocks of 100 steps, on all cores."""
-        blocks = min(blocks, self.blocks - self.blocks_done)
+    def start(self) -> None:
+        """Nothing to do: the arrays are fresh."""
+
+    def advance(self, blocks: int | None = None) -> None:
+        """Lets every seed take some blocks of 100 steps, on all cores; by default half a second."""
+        began = time.perf_counter()
+        count = min(self._chunk if blocks is None else blocks, self.blocks - self.blocks_done)
 
         def run(seed: int) -> None:
             mine = {name: array[seed] for name, array in self.arrays.items()}
             record = Record(*(mine.pop(name) for name in Record._fields))
-            self._advance(self.tables, self.how, self.kind(**mine), record, blocks)
+            self._advance(self.tables, self.how, self.kind(**mine), record, count)
 
         with ThreadPoolExecutor(min(len(self.seeds), THREADS)) as pool:
             list(pool.map(run, range(len(self.seeds))))
+        spent = time.perf_counter() - began
+        # The first call may have compiled the kernel; a chunk never grows by more than ten.
+        self._chunk = max(1, min(10 * count, int(count * CHUNK_SECONDS / spent)))
 
     def curves(self) -> dict[str, Array]:
-        """The metrics so far, by window of 100 steps (more in very long runs).
+        """The metrics so far, by window of 100 steps (more in very long runs); see `curves_of`."""
+        return saved_curves(self.checkpoint()[0])
 
-        Per window: summed reward; mean return, discounted return and success of the attempts that
-        ended in it (NaN if none did) and their number; the fraction of steps with memory regret;
-        the number of steps with active and with passive regret.
-        """
-        window = blocks_per_row(self.steps)
-        rows = -(-self.blocks_done // window)
-        paid, events = self.arrays["paid"][:, :rows], self.arrays["events"][:, :rows]
-        counts = {name: events[:, :, i].astype(np.float64) for i, name in enumerate(FIELDS)}
-        attempts = np.where(counts["attempts"] > 0, counts["attempts"], np.nan)
-        ends = np.minimum(np.arange(1, rows + 1) * window * BLOCK, self.steps_done)
-        return {
-            "step": ends.astype(np.int64),
-            "reward": paid[:, :, 0],
-            "return": paid[:, :, 1] / attempts,
-            "discounted_return": paid[:, :, 2] / attempts,
-            "success": counts["successes"] / attempts,
-            "attempts": counts["attempts"],
-            "memory_regret": counts["memory_regret"] / np.diff(ends, prepend=0),
-            "active_regret": counts["active_regret"],
-            "passive_regret": counts["passive_regret"],
-        }
+    def recent(self) -> dict[str, float]:
+        """Means over the seeds and the last windows, for a progress line."""
+        ends = self._window_ends()
+        last = slice(max(0, len(ends) - RECENT), len(ends))
+        begin = ends[last.start - 1] if last.start else 0
+        paid, counts = self.arrays["paid"][:, last], self.arrays["counts"][:, last]
+        return means_of(paid, counts, (self.steps_done - begin) * len(self.seeds))
 
-    def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Goes on from saved arrays.
+    def _window_ends(self) -> Array:
+        width = blocks_per_row(self.steps)
+        rows = -(-self.blocks_done // width)
+        return np.minimum(np.arange(1, rows + 1) * width * WINDOW, self.steps_done)
+
+    def checkpoint(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """What `restore` needs."""
+        arrays = {_saved_name(name): array for name, array in self.arrays.items()}
+        return {**arrays, f"{WINDOWS}ends": self._window_ends()}, {}
+
+    def restore(self, arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> None:
+        """Goes on from a checkpoint.
 
         Raises:
-            ValueError: If they do not belong to such a session.
+            DamagedFileError: If it does not belong to such a session.
         """
-        for name, array in self.arrays.items():
-            found = arrays.get(name)
-            if found is None or found.shape != array.shape or found.dtype != array.dtype:
-                actual = "nothing" if found is None else f"{found.dtype}{found.shape}"
-                raise ValueError(
-                    f"the checkpoint is of another run: expected {name} as "
-                    f"{array.dtype}{array.shape}, actual: {actual}"
-                )
-        self.arrays = {name: np.array(arrays[name]) for name in self.arrays}
+        names = {_saved_name(name): name for name in self.arrays}
+        expected = {saved: self.arrays[name] for saved, name in names.items()}
+        found = fitting(expected, arrays)
+        self.arrays = {name: found[saved].copy() for saved, name in names.items()}
+
+    def policy(self, index: int, *, greedy: bool = True) -> StackPolicy:
+        """What one of the seeds has learned."""
+        return policies.policy_of(self, index, greedy=greedy)
+
+    def act(self, seed: int, env: Any) -> Act:
+        """The greedy policy of a seed, for an environment of a task with the same signals."""
+        return finite_act(self.task, self.policy(self.seeds.index(seed)), self.random, seed, env)
+
+    def evaluate(
+        self, task: str | None, episodes: int, greedy: bool, seed: int
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Evaluates every seed's policy: a row for each, and how many steps that took.
+
+        Args:
+            task: Another task with the same observations; None for the session's own.
+            episodes: How many attempts to sample if they have to be sampled.
+            greedy: Take the best actions, or explore as at the end of training.
+            seed: Where the random numbers of sampled attempts come from.
+        """
+        # Not at the start of a run, which must be quick.
+        from adastack.theory.kappa import quick_optimum
+
+        other = self.task if task is None else make_task(task)
+        evaluator = Evaluator(
+            other, self.memory, self.stack_size, self.settings.gamma, quick_optimum
+        )
+        return evaluate_policies(
+            evaluator, self, episodes=episodes, greedy=greedy, seed=seed,
+            memories=[policies.kept_memory(self, i) for i in range(len(self.seeds))],
+        )  # fmt: skip
 
     def _kernel(self) -> tuple[Any, Any, Any]:
         common = {
@@ -197,13 +256,8 @@ class Session:
         return len(self.seeds) * per_seed + pushes + 4 * stack_size
 
 
-def learning_rule(memory: str) -> Rule:
-    """The rule of a memory; the random one evicts by the adaptive rule."""
-    if memory == RANDOM:
-        return get_rule("adaptive")
-    if memory not in RULES:
-        raise ValueError(f"expected a memory of {[*sorted(RULES), RANDOM]}, actual: {memory!r}")
-    return get_rule(memory)
+def _saved_name(name: str) -> str:
+    return f"{WINDOWS}{name}" if name in ("paid", "counts") else name
 
 
 def _tables(induced: Induced, algo: str, settings: Settings) -> Tables:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
+
+from adastack.settings import (
+    check_at_least_one,
+    check_one_of,
+    check_positive,
+    check_types,
+    check_within,
+    replaced,
+)
 
 VALUE_ALGOS = ("q", "q-lambda", "sarsa", "expected-sarsa")
 GRADIENT_ALGOS = ("reinforce", "average-reinforce")
@@ -15,29 +23,6 @@ ALGOS = (*VALUE_ALGOS, *GRADIENT_ALGOS)
 EXPLORATIONS = ("joint", "independent")
 INTRINSICS = ("none", "rare", "rare-kept")
 SEGMENTS = ("block", "cycle")
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, actual: {value!r}")
-
-
-def _within(settings: object, name: str, low: float, high: float) -> None:
-    value = getattr(settings, name)
-    if not low <= value <= high:
-        raise ValueError(f"{name} must be in {low}..{high}, actual: {value!r}")
-
-
-def _finite(settings: object) -> None:
-    for name, value in vars(settings).items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"{name} must be a finite number, actual: {value!r}")
-
-
-def _at_least_one(settings: object, name: str) -> None:
-    value = getattr(settings, name)
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, actual: {value!r}")
 
 
 @dataclass(frozen=True)
@@ -61,7 +46,7 @@ class ValueSettings:
     trace_cut: float = 1e-4
     """Traces smaller than this are forgotten."""
     initial_value: float = 1.0
-    """What every action is worth before it has been tried."""
+    """Initial value everywhere; above the maximum return it encourages exploration."""
     exploration: str = "joint"
     """Explore action and memory action together (joint), or each on its own (independent)."""
     persistence: int = 1
@@ -74,17 +59,13 @@ class ValueSettings:
     """Weight of that bonus."""
 
     def __post_init__(self) -> None:
-        _finite(self)
-        _one_of("exploration", self.exploration, EXPLORATIONS)
-        _one_of("intrinsic", self.intrinsic, INTRINSICS)
-        for name in ("gamma", "epsilon", "epsilon_end", "trace_decay", "alpha", "alpha_end"):
-            _within(self, name, 0, 1)
-        for name in ("persistence", "persistence_end"):
-            _at_least_one(self, name)
-        if not 0 < self.anneal <= 1:
-            raise ValueError(f"anneal must be above 0 and at most 1, actual: {self.anneal!r}")
-        if not self.trace_cut > 0:
-            raise ValueError(f"trace_cut must be positive, actual: {self.trace_cut!r}")
+        check_types(self)
+        check_one_of("exploration", self.exploration, EXPLORATIONS)
+        check_one_of("intrinsic", self.intrinsic, INTRINSICS)
+        fractions = ("gamma", "epsilon", "epsilon_end", "trace_decay", "alpha", "alpha_end")
+        check_within(self, (*fractions, "anneal"), 0, 1)
+        check_at_least_one(self, ("persistence", "persistence_end"))
+        check_positive(self, ("anneal", "trace_cut"))
 
 
 @dataclass(frozen=True)
@@ -119,19 +100,12 @@ class GradientSettings:
     """Steps in a block once ``anneal`` of the run is over; linear before."""
 
     def __post_init__(self) -> None:
-        _finite(self)
-        _one_of("segment", self.segment, SEGMENTS)
-        for name in ("gamma", "baseline_rate"):
-            _within(self, name, 0, 1)
-        for name in ("batch", "horizon", "block", "block_end"):
-            _at_least_one(self, name)
-        if not 0 < self.anneal <= 1:
-            raise ValueError(f"anneal must be above 0 and at most 1, actual: {self.anneal!r}")
-        for name in ("step_size", "step_size_end", "entropy", "entropy_end"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must not be negative, actual: {getattr(self, name)!r}")
-        if not self.radius > 0:
-            raise ValueError(f"radius must be positive, actual: {self.radius!r}")
+        check_types(self)
+        check_one_of("segment", self.segment, SEGMENTS)
+        check_within(self, ("gamma", "baseline_rate", "anneal"), 0, 1)
+        check_within(self, ("step_size", "step_size_end", "entropy", "entropy_end"), 0, math.inf)
+        check_at_least_one(self, ("batch", "horizon", "block", "block_end"))
+        check_positive(self, ("anneal", "radius"))
         if max(self.block, self.block_end) > self.horizon:
             raise ValueError(
                 f"blocks must not be longer than horizon = {self.horizon}, "
@@ -140,7 +114,6 @@ class GradientSettings:
 
 
 Settings = ValueSettings | GradientSettings
-_Kind = TypeVar("_Kind", ValueSettings, GradientSettings)
 
 VALUE_PRESETS: Mapping[str, ValueSettings] = MappingProxyType(
     {
@@ -182,14 +155,14 @@ def settings_for(preset: str, algo: str, overrides: Mapping[str, Any] | None = N
         >>> settings_for("paper", "q", {"alpha": 0.2}).alpha
         0.2
     """
-    _one_of("preset", preset, PRESETS)
-    _one_of("algo", algo, ALGOS)
+    check_one_of("preset", preset, PRESETS)
+    check_one_of("algo", algo, ALGOS)
     if algo in GRADIENT_ALGOS:
-        return _replaced(GRADIENT_PRESETS[preset][algo], overrides or {})
+        return replaced(GRADIENT_PRESETS[preset][algo], overrides or {})
     base = VALUE_PRESETS[preset]
     if algo in ("q", "expected-sarsa"):
         base = replace(base, trace_decay=0.0)
-    settings = _replaced(base, overrides or {})
+    settings = replaced(base, overrides or {})
     if algo == "q" and settings.trace_decay:
         raise ValueError("algo q has no traces: use q-lambda, or leave trace_decay at 0")
     return settings
@@ -199,30 +172,3 @@ def settings_from(algo: str, document: Mapping[str, Any]) -> Settings:
     """The settings that a run folder holds."""
     kind = GradientSettings if algo in GRADIENT_ALGOS else ValueSettings
     return kind(**document)
-
-
-def as_document(settings: Settings) -> dict[str, Any]:
-    """The settings as JSON knows them."""
-    return asdict(settings)
-
-
-def _replaced(base: _Kind, overrides: Mapping[str, Any]) -> _Kind:
-    known = {field.name for field in fields(base)}
-    for name in overrides:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f" (did you mean {close[0]}?)" if close else ""
-            raise ValueError(f"expected a setting of {sorted(known)}, actual: {name!r}{hint}")
-    return replace(base, **{name: _typed(base, name, overrides[name]) for name in overrides})
-
-
-def _typed(base: Settings, name: str, value: Any) -> Any:
-    """The value in the type that the setting has."""
-    kind = type(getattr(base, name))
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if kind is int and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if type(value) is not kind:
-        raise ValueError(f"{name} must be of type {kind.__name__}, actual: {value!r}")
-    return value

@@ -13,23 +13,19 @@ from numpy.typing import NDArray
 
 from adastack.process.compiled import compiled, inlined
 from adastack.process.draws import below, uniform
-from adastack.process.tables import ATTEMPT
+from adastack.process.events import PACKED, REWARD, add_events, add_to_attempt
 from adastack.tabular.moves import (
     ACTION,
     AGENT,
-    BLOCK,
     BLOCKS,
     CLOCK,
     LEFT,
     PERIOD,
     STATE,
     TRACES,
-    count_attempt,
-    count_events,
-    move,
-    progress_at,
+    block_at,
     start,
-    step_events,
+    take_step,
 )
 
 Q, Q_LAMBDA, SARSA, EXPECTED_SARSA = range(4)
@@ -80,7 +76,7 @@ class Values(NamedTuple):
     """(pairs,): where a pair stands in ``traced``; -1 if nowhere."""
     explored: NDArray[np.int64]
     """(agent states, 3): the period, and the action and memory action that it explores or -1."""
-    counts: NDArray[np.int64]
+    sightings: NDArray[np.int64]
     """(observations,): how often each was seen in the episode, for a bonus."""
     ages: NDArray[np.int64]
     """(slots,): for how many steps each has been kept, for a bonus."""
@@ -99,42 +95,31 @@ def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]
     """Runs one seed for a number of blocks."""
     for _ in range(blocks):
         block = run.place[BLOCKS]
-        done = progress_at(block, how.steps, how.anneal)
+        row, steps, done = block_at(how, block)
         schedule = Schedule(
             how.alpha + (how.alpha_end - how.alpha) * done,
             how.epsilon + (how.epsilon_end - how.epsilon) * done,
             np.log(how.persistence) * (1.0 - done) + np.log(how.persistence_end) * done,
         )
-        row = block // how.blocks_per_row
-        steps = min(BLOCK, how.steps - block * BLOCK)
-        _block(
-            tables, how, run, schedule, steps, record.paid[row], record.events[row], record.attempt
-        )
+        _block(tables, how, run, schedule, steps, record, row)
         run.place[BLOCKS] = block + 1
 
 
 @inlined
-def _block(tables, how, run, schedule, steps, paid, counted, attempt):  # type: ignore[no-untyped-def]
+def _block(tables, how, run, schedule, steps, record, row):  # type: ignore[no-untyped-def]
     state, agent, action = run.place[STATE], run.place[AGENT], run.place[ACTION]
-    clock = run.place[CLOCK]
-    events, total = 0, 0.0
+    clock, paid = run.place[CLOCK], record.paid[row]
+    counted, total = np.int64(0), 0.0
     if action < 0:
         state, agent, action = _begin(tables, how, run, schedule)
     for _ in range(steps):
-        act, memory = tables.act_of[action], tables.memory_of[action]
-        if how.random_memory:
-            memory = below(run.word, tables.push.shape[1])
-        reward, ended, ending, after = move(tables, state, act, run.word)
         clock += 1
-        over = ended
-        if clock == tables.time_limit and not ended:
-            over, ending = True, ATTEMPT
-        events += step_events(tables, state, agent, memory, ending, over)
+        memory, reward, over, flags, after, following = take_step(
+            tables, how.random_memory, state, agent, action, clock, run.word
+        )
+        counted += PACKED[flags]
         total += reward
-        count_attempt(attempt, paid, reward, how.gamma, over)
-        following = np.int64(-1)
-        if not ended or tables.continual:
-            following = np.int64(tables.push[agent, memory, tables.observation[after]])
+        add_to_attempt(record.attempt, paid, reward, how.gamma, over)
         if how.bonus != NO_BONUS and following >= 0:
             reward += _bonus(tables, how, run, agent, memory, following)
         action = _learn(tables, how, run, schedule, agent, action, reward, following)
@@ -142,8 +127,8 @@ def _block(tables, how, run, schedule, steps, paid, counted, attempt):  # type: 
         if over and not tables.continual:
             state, agent, action = _begin(tables, how, run, schedule)
             clock = 0
-    paid[0] += total
-    count_events(counted, events)
+    paid[REWARD] += total
+    add_events(record.counts[row], counted)
     run.place[STATE], run.place[AGENT], run.place[ACTION] = state, agent, action
     run.place[CLOCK] = clock
 
@@ -156,9 +141,9 @@ def _begin(tables, how, run, schedule):  # type: ignore[no-untyped-def]
     state = start(tables, run.word)
     symbol = tables.observation[state]
     if how.bonus != NO_BONUS:
-        run.counts[:] = 0
+        run.sightings[:] = 0
         run.ages[:] = 0
-        run.counts[symbol] = 1
+        run.sightings[symbol] = 1
     agent = np.int64(tables.first[symbol])
     action = _choose(tables, how, run, schedule, agent, _greedy(how, run, agent))
     return state, agent, action
@@ -310,20 +295,20 @@ def _forget_traces(run):  # type: ignore[no-untyped-def]
 @inlined
 def _bonus(tables, how, run, agent, memory, following):  # type: ignore[no-untyped-def]
     """The reward for holding rare observations, in one of two readings; it is never positive."""
-    counts, ages, stack = run.counts, run.ages, tables.stacks[following]
+    sightings, ages, stack = run.sightings, run.ages, tables.stacks[following]
     slots = len(ages)
     for i in range(tables.evicted[agent, memory], slots - 1):
         ages[i] = ages[i + 1]
     ages[slots - 1] = -1
-    counts[stack[slots - 1]] += 1
+    sightings[stack[slots - 1]] += 1
     seen = 0
-    for count in counts:
+    for count in sightings:
         seen += count
     total, filled = 0.0, 0
     for i in range(slots):
         ages[i] += 1
-        if stack[i] < len(counts):
-            rarity = 1.0 - counts[stack[i]] / seen
+        if stack[i] < len(sightings):
+            rarity = 1.0 - sightings[stack[i]] / seen
             total += rarity if how.bonus == RARE else rarity ** ages[i]
             filled += 1
     if how.bonus == RARE:
@@ -343,6 +328,6 @@ def new_values(
         "traced": np.zeros((seeds, pairs), np.int64),
         "trace_at": np.full((seeds, pairs), -1, np.int64),
         "explored": np.full((seeds, agents if how.persistent else 0, 3), -1, np.int64),
-        "counts": np.zeros((seeds, observations if bonus else 0), np.int64),
+        "sightings": np.zeros((seeds, observations if bonus else 0), np.int64),
         "ages": np.zeros((seeds, slots if bonus else 0), np.int64),
     }

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adastack.memory import Rule, get_rule
+from adastack.process.evaluation import Optimum
 from adastack.process.induced import TooLargeError
 from adastack.tasks.finite import FiniteTask
 from adastack.theory.belief import MAX_BELIEFS, beliefs
@@ -17,6 +18,8 @@ from adastack.theory.stacks import StackPolicy, Stacks
 
 MAX_K = 16
 MAX_CHOICES = 150_000
+QUICK_STATES, QUICK_CHOICES = 2000, 20_000
+"""`quick_optimum` leaves larger tasks and longer searches alone."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,20 @@ def kappa(
             return KappaResult(**known, at_least=k, stopped=why)
     why = hopeless or f"no k up to max_k={max_k} is enough"
     return KappaResult(**known, at_least=max_k + 1, stopped=why)
+
+
+def quick_optimum(task: FiniteTask, gamma: float) -> Optimum | None:
+    """The optimal value, and the stacks of an optimal policy of size kappa, if found soon."""
+    if task.n_states > QUICK_STATES:
+        return None
+    criterion: Criterion = "average" if task.continual else "discounted"
+    try:
+        found = kappa(task, gamma=gamma, criterion=criterion, max_choices=QUICK_CHOICES)
+    except ValueError:
+        return None
+    if found.optimum is None:
+        return None
+    return Optimum(found.optimum, None if found.policy is None else len(found.policy))
 
 
 def _hopeless(optimal: Optimal) -> str | None:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import base64
 import io
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image as Images
 
 from adastack.files import write_whole
+from adastack.process.policy import Act
 from adastack.tasks.drawing.canvas import PAPER, Image
 from adastack.tasks.extras import require
 from adastack.wrappers import MemoryStack
-
-Act = Callable[[Any, NDArray[np.int64]], tuple[Any, int]]
-"""From a stack and the ages of its slots (-1 for an empty one) to (action, memory action)."""
 
 PALETTE = 128
 """Colours of a picture on a page."""

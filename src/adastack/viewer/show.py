@@ -8,17 +8,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from adastack.learners import LEARNERS, TABULAR
-from adastack.process.stacks import Decide
+from adastack.process.policy import RANDOM, Act
 from adastack.runs import Run, RunError
-from adastack.tabular.learner import session_of
-from adastack.tabular.policies import check_same_signals, policy_of
-from adastack.tabular.session import RANDOM
-from adastack.tasks import FiniteTask, FiniteTaskEnv, make_task
-from adastack.tasks.registry import TASKS
-from adastack.tasks.worlds import WORLDS, make_world
+from adastack.tasks import FiniteTaskEnv
+from adastack.tasks.registry import resolve
+from adastack.training import restored
 from adastack.viewer.episode import record, spelled
-from adastack.viewer.film import Act, Film, shoot
+from adastack.viewer.film import Film, shoot
 from adastack.wrappers import MemoryStack
 
 
@@ -68,65 +64,14 @@ def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
         RunError: If the run has no such seed, or has not been trained yet.
         ValueError: If the policy cannot be played on the task.
     """
-    settings = run.settings
-    if settings.get("algo") not in LEARNERS:
-        raise RunError(f"{run.path} is not the run of a learner")
-    seeds = settings["seeds"]
+    session = restored(run)
+    settings, seeds = run.settings, session.seeds
     seed = seeds[0] if seed is None else seed
     if seed not in seeds:
         raise RunError(f"expected a seed of {', '.join(map(str, seeds))}, actual: {seed}")
     spec, memory, k = task or settings["task"], settings["memory"], settings["stack_size"]
-    env = make_env(spec)
+    env = resolve(spec).env(render_mode="rgb_array")
     title = f"{spelled(spec)}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
     rule = "adaptive" if memory == RANDOM else memory
-    if isinstance(env, FiniteTaskEnv) != is_finite(settings["task"]):
-        raise ValueError(f"a policy of {settings['task']} cannot be played on {spec}")
-    if isinstance(env, FiniteTaskEnv):
-        return Show(title, rule, k, env, _finite_act(run, seed, env.task))
-    from adastack.deep.policies import stack_player
-
-    act = stack_player(run, seed, env.observation_space, env.action_space)
-    return Show(title, rule, k, env, act, settings["settings"]["padding"])
-
-
-def is_finite(spec: str) -> bool:
-    """Whether a task's name is that of a finite task."""
-    return spec.partition(":")[0] in TASKS
-
-
-def make_env(spec: str) -> gymnasium.Env[Any, Any]:
-    """The environment of a task's name on the command line, or of a Gymnasium id."""
-    if spec in gymnasium.registry:
-        return gymnasium.make(spec, render_mode="rgb_array")
-    if spec.partition(":")[0] in WORLDS:
-        return make_world(spec).env(render_mode="rgb_array")
-    return FiniteTaskEnv(make_task(spec), render_mode="rgb_array")
-
-
-def _finite_act(run: Run, seed: int, task: FiniteTask) -> Act:
-    trained, decide = _policy(run, seed)
-    check_same_signals(trained, task)
-    random = run.settings["memory"] == RANDOM
-    generator = np.random.default_rng(seed)
-
-    def act(stack: Any, ages: Any) -> tuple[int, int]:
-        best = int(decide(tuple(int(symbol) for symbol in stack)).argmax())
-        memory_action, action = divmod(best, task.n_actions)
-        return action, int(generator.integers(len(stack))) if random else memory_action
-
-    return act
-
-
-def _policy(run: Run, seed: int) -> tuple[FiniteTask, Decide]:
-    """The finite task of a run, and what one of its seeds has learned."""
-    if LEARNERS[run.settings["algo"]] != TABULAR:
-        from adastack.deep.policies import finite_policy
-
-        return finite_policy(run, seed)
-    saved = run.load_checkpoint()
-    if saved is None:
-        raise RunError(f"{run.path} has no checkpoint yet: train it first")
-    session = session_of(run.settings)
-    session.restore(saved[0])
-    index = run.settings["seeds"].index(seed)
-    return session.induced.task, policy_of(session, index, greedy=True)
+    padding = settings["settings"].get("padding", "empty")
+    return Show(title, rule, k, env, session.act(seed, env), padding)

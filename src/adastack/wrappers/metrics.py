@@ -5,14 +5,7 @@ shows, and ``cue``, the labels that must be remembered now (-1 for none). It may
 ``attempt_over`` and ``success`` where they differ from the end of an episode. Environments that say
 nothing of cues have no regrets (NaN).
 
-For a step that begins with the cue c in need, with *memory* all slots but the current observation:
-
-- memory regret: c is not in memory;
-- active regret: the current observation shows c, which memory lacks, and it is not kept;
-- passive regret: c is in memory and is given up.
-
-The last two are not counted on a step that ends an attempt: nothing has to be kept then. Several
-cues are in memory only when all of them are.
+What is regretted is defined in `adastack.memory.regret`.
 """
 
 from __future__ import annotations
@@ -26,51 +19,11 @@ from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 from adastack.memory import Stack
+from adastack.memory.regret import NOTHING, regrets
 
 Mask = NDArray[np.bool_]
 
-NOTHING = -2
-"""The label of an empty slot; no cue has it."""
-
 COUNTED = ("reward", "attempts", "successes", "memory_regret", "active_regret", "passive_regret")
-
-
-@dataclass(frozen=True)
-class Regrets:
-    """Which environments regret what, on one step."""
-
-    memory: Mask
-    active: Mask
-    passive: Mask
-
-
-def regrets(
-    labels: NDArray[np.integer],
-    slots: NDArray[np.integer],
-    cues: NDArray[np.integer],
-    over: Mask,
-) -> Regrets:
-    """The regrets of one step, for a batch.
-
-    Several cues are a multiset: a label that is needed twice must be held twice.
-
-    Args:
-        labels: (batch, k): the label in each slot before the step.
-        slots: (batch,): the slot that was given up.
-        cues: (batch, cues): the labels needed before the step; -1 for none.
-        over: (batch,): whether the step ended an attempt.
-    """
-    needed = (cues[:, :, None] == cues[:, None, :]).sum(axis=2)
-    held = (labels[:, :-1, None] == cues[:, None, :]).sum(axis=1)
-    seen = labels[:, -1:] == cues
-    given_up = labels[np.arange(len(labels)), slots][:, None] == cues
-    kept = held + seen - given_up
-    real = cues >= 0
-    lacking = real & (held < needed)
-    missing = lacking.any(axis=1)
-    lost = (real & (kept < needed)).any(axis=1)
-    active = (lacking & seen & (kept <= held)).any(axis=1)
-    return Regrets(missing, active & ~over, ~missing & lost & ~over)
 
 
 @dataclass

@@ -1,0 +1,35 @@
+"""Which session trains which task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from adastack.deep.backend import enable_compilation_cache
+from adastack.deep.finite_session import FiniteSession
+from adastack.deep.functional_session import FunctionalSession
+from adastack.deep.gym_session import GymSession
+from adastack.deep.settings import PPOSettings
+from adastack.tasks.registry import resolve
+
+
+def make_session(
+    document: Mapping[str, Any],
+) -> FiniteSession | FunctionalSession | GymSession:
+    """The session that a run's settings ask for.
+
+    Finite tasks are trained on their tables, functional tasks are compiled with the update, other
+    environments are stepped on the host.
+    """
+    enable_compilation_cache()
+    name, memory, k, seeds, steps = (
+        document[key] for key in ("task", "memory", "stack_size", "seeds", "steps")
+    )
+    rest = memory, k, PPOSettings(**document["settings"]), seeds, steps
+    task = resolve(name)
+    if task.kind == "finite":
+        return FiniteSession(task.finite(), *rest)
+    functional = task.functional()
+    if functional is None:
+        return GymSession(name, *rest)
+    return FunctionalSession(name, functional, *rest)

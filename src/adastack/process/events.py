@@ -1,0 +1,135 @@
+"""What the steps of a run count for: names, flags, and how they are added up.
+
+A step's events are *flags*, one bit each, in a byte: that is how tables and rollouts hold them.
+Counting many steps adds up `PACKED` words, in which each event has a counter of seven bits, so
+that a step costs one addition; after at most 127 steps `add_events` unpacks them. A new event is a
+name here and a bit in `step_flags`.
+"""
+
+# ruff: noqa: ANN001, ANN201 (numba infers the types of compiled functions)
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adastack.memory.regret import Regrets
+from adastack.process.compiled import inlined
+
+EVENTS = ("attempts", "successes", "memory_regret", "active_regret", "passive_regret")
+"""What is counted, in the order of the bits."""
+ATTEMPT, SUCCESS, MEMORY, ACTIVE, PASSIVE = (1 << bit for bit in range(len(EVENTS)))
+"""The bits: an attempt ended; it succeeded; the three regrets."""
+WHILE_GOING_ON = ACTIVE | PASSIVE
+"""Events that do not count on a step that ends an attempt: nothing has to be kept then."""
+COUNTER_BITS = 7
+_COUNTER = (1 << COUNTER_BITS) - 1
+PACKED = np.array(
+    [
+        sum(1 << (COUNTER_BITS * bit) for bit in range(len(EVENTS)) if flags >> bit & 1)
+        for flags in range(1 << len(EVENTS))
+    ],
+    np.int64,
+)
+"""(flags,): counters of one step with these events."""
+
+REWARD, RETURN, DISCOUNTED = range(3)
+"""The sums of a window: reward; returns and discounted returns of the attempts that ended."""
+PAID = 3
+WINDOW = 100
+"""Steps between two points of a curve."""
+WINDOWS = "windows/"
+"""What the arrays of windows are called in a checkpoint: paid, counts, ends."""
+RECENT = 20
+"""Windows behind the numbers of a progress line."""
+
+Flags = NDArray[np.uint8]
+Array = NDArray[Any]
+
+
+def step_flags(ended: Any, success: Any, regrets: Regrets | None) -> Any:
+    """The flags of a batch of steps, as numpy or JAX arrays."""
+    flags = ended * ATTEMPT | (ended & success) * SUCCESS
+    if regrets is not None:
+        flags = flags | regrets.memory * MEMORY | regrets.active * ACTIVE
+        flags = flags | regrets.passive * PASSIVE
+    return flags.astype(np.uint8)
+
+
+def counts_of(flags: Flags) -> Array:
+    """(events,): how often each event occurs in an array of flags."""
+    return np.array([np.count_nonzero(flags & (1 << bit)) for bit in range(len(EVENTS))])
+
+
+@inlined
+def add_to_attempt(attempt, paid, reward, gamma, over):  # type: ignore[no-untyped-def]
+    """Adds a reward to the running attempt, and its returns to a window once it is over.
+
+    ``attempt``: return, discounted return and discount of the attempt so far.
+    """
+    attempt[0] += reward
+    attempt[1] += attempt[2] * reward
+    attempt[2] *= gamma
+    if over:
+        paid[RETURN] += attempt[0]
+        paid[DISCOUNTED] += attempt[1]
+        attempt[0], attempt[1], attempt[2] = 0.0, 0.0, 1.0
+
+
+@inlined
+def add_events(counts, packed):  # type: ignore[no-untyped-def]
+    """Adds packed counters to a row of counts."""
+    for i in range(len(EVENTS)):
+        counts[i] += (packed >> (COUNTER_BITS * i)) & _COUNTER
+
+
+def curves_of(paid: Array, counts: Array, ends: Array) -> dict[str, Array]:
+    """Curves from the sums of windows.
+
+    Per window: summed reward; mean return, discounted return and success of the attempts that
+    ended in it (NaN if none did) and their number; the fraction of steps with memory regret; the
+    number of steps with active and with passive regret.
+
+    Args:
+        paid: (seeds, windows, 3): `REWARD`, `RETURN` and `DISCOUNTED`.
+        counts: (seeds, windows, events).
+        ends: (windows,): the step with which each window ends.
+    """
+    number = {name: counts[..., i].astype(np.float64) for i, name in enumerate(EVENTS)}
+    attempts = np.where(number["attempts"] > 0, number["attempts"], np.nan)
+    return {
+        "step": ends.astype(np.int64),
+        "reward": paid[..., REWARD],
+        "return": paid[..., RETURN] / attempts,
+        "discounted_return": paid[..., DISCOUNTED] / attempts,
+        "success": number["successes"] / attempts,
+        "attempts": number["attempts"],
+        "memory_regret": number["memory_regret"] / np.diff(ends, prepend=0),
+        "active_regret": number["active_regret"],
+        "passive_regret": number["passive_regret"],
+    }
+
+
+def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The curves in a checkpoint: see `curves_of`; also ``evictions``, where they are counted."""
+    ends = arrays[f"{WINDOWS}ends"]
+    full = slice(len(ends))
+    paid, counts = (arrays[f"{WINDOWS}{name}"][:, full] for name in ("paid", "counts"))
+    curves = curves_of(paid, counts, ends)
+    if f"{WINDOWS}evictions" in arrays:
+        curves["evictions"] = arrays[f"{WINDOWS}evictions"][:, full]
+    return curves
+
+
+def means_of(paid: Array, counts: Array, steps: int) -> dict[str, float]:
+    """Means over the seeds and some windows of so many steps in all, for a progress line."""
+    sums, number = paid.sum(axis=(0, 1)), dict(zip(EVENTS, counts.sum(axis=(0, 1)), strict=True))
+    attempts = max(number["attempts"], 1)
+    return {
+        "reward_rate": float(1000 * sums[REWARD] / max(steps, 1)),
+        "return": float(sums[RETURN] / attempts),
+        "success": float(number["successes"] / attempts),
+        "memory_regret": float(number["memory_regret"] / max(steps, 1)),
+    }

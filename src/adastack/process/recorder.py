@@ -1,0 +1,129 @@
+"""Curves of rollouts: what happened in a batch of environments, added up in windows."""
+
+# ruff: noqa: ANN001, ANN202 (numba infers the types of compiled functions)
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from adastack.process.events import (
+    ATTEMPT,
+    EVENTS,
+    PACKED,
+    PAID,
+    RECENT,
+    REWARD,
+    WINDOW,
+    WINDOWS,
+    add_events,
+    add_to_attempt,
+    means_of,
+    saved_curves,
+)
+
+Array = NDArray[Any]
+
+
+class Recorder:
+    """Counts what happened, seed by seed, and closes a window every 100 steps.
+
+    Args:
+        seeds: The number of seeds.
+        envs: The environments of each seed; their steps are counted together.
+        stack_size: The number of slots, k.
+        gamma: The discount of an attempt's return.
+    """
+
+    def __init__(self, seeds: int, envs: int, stack_size: int, gamma: float) -> None:
+        self.gamma = gamma
+        self.steps = 0
+        self._attempts = np.zeros((seeds, envs, 3))
+        self.drop_attempts()
+        # The window after the full ones is being filled; arrays grow by doubling.
+        self._paid = np.zeros((seeds, 1, PAID))
+        self._counts = np.zeros((seeds, 1, len(EVENTS)), np.int32)
+        self._evictions = np.zeros((seeds, 1, stack_size), np.int32)
+
+    def add(self, reward: Array, flags: Array, evicted: Array) -> None:
+        """Counts steps of shape (updates, seeds, time, environments)."""
+        updates, _, time, envs = reward.shape
+        new = updates * time * envs
+        self._make_room((self.steps + new) // WINDOW + 1)
+        first = self.steps // WINDOW
+        _record(
+            reward, flags, evicted, self.gamma, self.steps % WINDOW, self._attempts,
+            self._paid[:, first:], self._counts[:, first:], self._evictions[:, first:],
+        )  # fmt: skip
+        self.steps += new
+
+    def _make_room(self, windows: int) -> None:
+        missing = windows - self._paid.shape[1]
+        if missing > 0:
+            more = max(missing, self._paid.shape[1])
+            self._paid, self._counts, self._evictions = (
+                np.pad(array, ((0, 0), (0, more), (0, 0)))
+                for array in (self._paid, self._counts, self._evictions)
+            )
+
+    def drop_attempts(self) -> None:
+        """Drops the attempts that go on: the environments begin anew."""
+        self._attempts[:] = 0.0, 0.0, 1.0
+
+    def curves(self) -> dict[str, Array]:
+        """See `curves_of`; also ``evictions`` of shape (seeds, windows, k)."""
+        return saved_curves(self.state())
+
+    def recent(self) -> dict[str, float]:
+        """Means over the seeds and the last windows, for a progress line."""
+        last = slice(max(0, self.steps // WINDOW - RECENT), self.steps // WINDOW + 1)
+        steps = (self.steps - last.start * WINDOW) * len(self._paid)
+        return means_of(self._paid[:, last], self._counts[:, last], steps)
+
+    def state(self) -> dict[str, Array]:
+        """What a checkpoint must hold to go on counting."""
+        full = self.steps // WINDOW
+        used = slice(full + 1)
+        return {
+            f"{WINDOWS}ends": np.arange(1, full + 1) * WINDOW,
+            f"{WINDOWS}paid": self._paid[:, used],
+            f"{WINDOWS}counts": self._counts[:, used],
+            f"{WINDOWS}evictions": self._evictions[:, used],
+            "recorder/attempts": self._attempts,
+            "recorder/steps": np.array([self.steps]),
+        }
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Goes on from the `state` in a checkpoint."""
+        self._attempts = arrays["recorder/attempts"].copy()
+        self._paid, self._counts, self._evictions = (
+            arrays[f"{WINDOWS}{name}"].copy() for name in ("paid", "counts", "evictions")
+        )
+        self.steps = int(arrays["recorder/steps"][0])
+
+
+@numba.njit(cache=True)
+def _record(  # type: ignore[no-untyped-def]
+    reward, flags, evicted, gamma, filled, attempts, paid, counts, evictions
+):
+    updates, seeds, time, envs = reward.shape
+    for seed in range(seeds):
+        window, count, packed = 0, filled, np.int64(0)
+        for update in range(updates):
+            for t in range(time):
+                for env in range(envs):
+                    events = flags[update, seed, t, env]
+                    packed += PACKED[events]
+                    got = reward[update, seed, t, env]
+                    paid[seed, window, REWARD] += got
+                    over = events & ATTEMPT
+                    add_to_attempt(attempts[seed, env], paid[seed, window], got, gamma, over)
+                    evictions[seed, window, evicted[update, seed, t, env]] += 1
+                    count += 1
+                    if count == WINDOW:
+                        add_events(counts[seed, window], packed)
+                        window, count, packed = window + 1, 0, np.int64(0)
+        add_events(counts[seed, window], packed)

@@ -1,0 +1,320 @@
+"""The one shell around every learner: sessions, algorithms, checkpoints, resuming.
+
+An algorithm is a row of `ALGORITHMS`: where its settings come from and what makes its session. A
+session is a run in progress; `train` drives it, saves it and evaluates it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from adastack.process.policy import Act
+from adastack.progress import Progress
+from adastack.runs import Run, RunError, check_seeds
+from adastack.settings import check_one_of
+from adastack.tasks.registry import resolve
+from adastack.tensorboard import CurveEvents
+
+SAVE_SECONDS = 10.0
+EVALUATION_SEED = 0
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class Session(Protocol):
+    """A run in progress."""
+
+    seeds: list[int]
+    evaluation_episodes: int
+    """Attempts behind the result of a training, where they must be sampled."""
+
+    @property
+    def steps_done(self) -> int:
+        """Environment steps of each seed so far."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps have been taken."""
+
+    @property
+    def savable(self) -> bool:
+        """Whether a checkpoint can be taken now."""
+
+    def start(self) -> None:
+        """Begins with fresh learners."""
+
+    def advance(self) -> None:
+        """Runs for a second or so.
+
+        Raises:
+            FloatingPointError: If a loss, an observation or a reward is not a number.
+        """
+
+    def restore(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
+        """Goes on from a checkpoint."""
+
+    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """What `restore` needs."""
+
+    def curves(self) -> dict[str, NDArray[Any]]:
+        """Metrics so far, (seeds, windows), and ``step`` (windows,)."""
+
+    def recent(self) -> dict[str, float]:
+        """Means over the seeds and the last windows, for a progress line."""
+
+    def act(self, seed: int, env: Any) -> Act:
+        """The greedy policy of a seed, for an environment with the same signals."""
+
+    def evaluate(
+        self, task: str | None, episodes: int, greedy: bool, seed: int
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Evaluates every seed's policy: a row for each, and how many steps that took."""
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A row of the table of algorithms; modules are imported only when they are needed."""
+
+    settings: str
+    """``module:function``: (preset, algo, overrides) -> a dataclass of settings."""
+    session: str
+    """``module:function``: a run's document -> its session."""
+    tabular: bool = False
+    """Whether it learns a table, and so finite tasks alone."""
+
+
+_TABULAR = Algorithm(
+    "adastack.tabular.settings:settings_for", "adastack.tabular.session:make_session", tabular=True
+)
+_DEEP = Algorithm("adastack.deep.settings:settings_for", "adastack.deep.sessions:make_session")
+ALGORITHMS: dict[str, Algorithm] = {
+    "q": _TABULAR,
+    "q-lambda": _TABULAR,
+    "sarsa": _TABULAR,
+    "expected-sarsa": _TABULAR,
+    "reinforce": _TABULAR,
+    "average-reinforce": _TABULAR,
+    "ppo": _DEEP,
+    "grpo": _DEEP,
+}
+"""The algorithms by name; a new one is a module and a row."""
+
+
+def default_algo(task: str) -> str:
+    """The algorithm of a task for which none was asked.
+
+    Example:
+        >>> default_algo("passive-tmaze:length=16"), default_algo("cube:depth=2")
+        ('sarsa', 'ppo')
+    """
+    return "sarsa" if resolve(task).kind == "finite" else "ppo"
+
+
+def algorithm(algo: str, task: str | None = None) -> Algorithm:
+    """A row of the table.
+
+    Raises:
+        ValueError: If there is no such algorithm, or it cannot learn the task.
+    """
+    check_one_of("algo", algo, ALGORITHMS)
+    row = ALGORITHMS[algo]
+    if task is not None and row.tabular and resolve(task).kind != "finite":
+        raise ValueError(
+            f"expected a finite task for algo {algo}, which learns a table, actual: {task}: "
+            "use --algo ppo"
+        )
+    return row
+
+
+def settings_for(algo: str, preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a preset stands for today, with some replaced.
+
+    Raises:
+        ValueError: If the algorithm, the preset or a setting is unknown.
+    """
+    return asdict(_load(algorithm(algo).settings)(preset, algo, overrides))
+
+
+def run_document(
+    task: str,
+    memory: str,
+    stack_size: int,
+    algo: str,
+    preset: str,
+    steps: int,
+    seeds: Sequence[int],
+    overrides: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What a run's ``settings.json`` says; the arguments are those of `train`."""
+    algorithm(algo, task)
+    return {
+        "task": task,
+        "memory": memory,
+        "stack_size": stack_size,
+        "algo": algo,
+        "preset": preset,
+        "steps": steps,
+        "seeds": list(seeds),
+        "settings": settings_for(algo, preset, overrides),
+    }
+
+
+def make_session(document: Mapping[str, Any]) -> Session:
+    """The session that a run's settings ask for.
+
+    Raises:
+        RunError: If they are not the settings of a run.
+    """
+    try:
+        check_seeds(document["seeds"], document["steps"])
+        session: Session = _load(algorithm(document["algo"]).session)(document)
+    except (KeyError, TypeError) as error:
+        raise RunError(f"these are not the settings of a run: {error}") from None
+    except MemoryError as error:
+        raise ValueError(
+            f"{error} for a stack of {document['stack_size']} slots: use a smaller k"
+        ) from None
+    return session
+
+
+def restored(run: Run) -> Session:
+    """The session of a run, as its last checkpoint has it.
+
+    Raises:
+        RunError: If there is no checkpoint.
+    """
+    if "algo" not in run.settings:
+        raise RunError(f"{run.path} is not the run of a learner")
+    saved = run.load_checkpoint()
+    if saved is None:
+        raise RunError(f"{run.path} has no checkpoint yet: train it first")
+    session = make_session(run.settings)
+    session.restore(*saved)
+    return session
+
+
+def train(
+    *,
+    task: str,
+    memory: str,
+    stack_size: int,
+    algo: str,
+    preset: str,
+    steps: int,
+    seeds: Sequence[int],
+    path: Path,
+    overrides: Mapping[str, Any],
+    resume: bool,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Trains seeds side by side and saves them as one run.
+
+    With ``resume`` an unfinished run goes on from its last checkpoint and ends bit for bit as if it
+    had never stopped; a finished one gives its result.
+
+    Args:
+        task: The task's name with its options.
+        memory: A memory rule, or, for tables, ``"random"``.
+        stack_size: The number of slots, k.
+        algo: One of `ALGORITHMS`.
+        preset: The settings to begin with.
+        steps: How many steps each seed takes.
+        seeds: The seeds.
+        path: The run's folder; it must be new, unless it is resumed.
+        overrides: Settings that differ from the preset.
+        resume: Go on with the run in the folder, if there is one.
+        progress: Where to say how far the run is.
+
+    Raises:
+        ValueError: If something asked for does not exist or does not fit; nothing is written then.
+        RuntimeError: If a loss, an observation or a reward is not a number; the run is marked.
+    """
+    document = run_document(task, memory, stack_size, algo, preset, steps, seeds, overrides)
+    session = make_session(document)
+    run = Run.resume(path, document) if resume else Run.create(path, document)
+    if run.status == "finished":
+        return run.result
+    try:
+        result = run_session(run, session, progress)
+    except FloatingPointError as error:
+        run.fail(str(error))
+        raise RuntimeError(str(error)) from None
+    run.finish(result)
+    return result
+
+
+def run_session(run: Run, session: Session, progress: Progress) -> dict[str, Any]:
+    """Advances a session to its end, with checkpoints, and evaluates what was learned."""
+    saved = run.load_checkpoint()
+    if saved is None:
+        session.start()
+    else:
+        session.restore(*saved)
+    meta = saved[1] if saved else {}
+    events = CurveEvents(run.path, meta.get("event_bytes", 0), meta.get("event_points", 0))
+    began, first = time.perf_counter(), session.steps_done
+    last_save = began
+    while not session.finished:
+        session.advance()
+        progress.update(session.steps_done, **session.recent())
+        if session.savable and time.perf_counter() - last_save > SAVE_SECONDS:
+            _save(run, session, events)
+            last_save = time.perf_counter()
+    spent = time.perf_counter() - began
+    _save(run, session, events)
+    rows, _ = session.evaluate(None, session.evaluation_episodes, True, EVALUATION_SEED)
+    return {
+        "run": str(run.path),
+        "settings": run.settings,
+        "trained_steps": session.steps_done,
+        "steps_per_second": (session.steps_done - first) * len(session.seeds) / max(spent, 1e-9),
+        "seeds": rows,
+    }
+
+
+def evaluate(
+    run: Run, *, task: str | None, episodes: int, greedy: bool, seed: int
+) -> dict[str, Any]:
+    """Evaluates the policies of a run, on its own task or on another with the same observations.
+
+    Args:
+        run: The run.
+        task: The other task; None for the run's own.
+        episodes: How many attempts to play where the answer is not exact.
+        greedy: Take the best actions, or draw as at the end of training.
+        seed: Where the random numbers of sampled attempts come from.
+    """
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, actual: {episodes}")
+    session = restored(run)
+    began = time.perf_counter()
+    rows, walked = session.evaluate(task, episodes, greedy, seed)
+    spent = time.perf_counter() - began
+    return {
+        "run": str(run.path),
+        "settings": run.settings,
+        "task": task or run.settings["task"],
+        "episodes": episodes,
+        "greedy": greedy,
+        "steps_per_second": walked / max(spent, 1e-9),
+        "seeds": rows,
+    }
+
+
+def _save(run: Run, session: Session, events: CurveEvents) -> None:
+    """Events first: the checkpoint that counts on them is replaced last."""
+    events.add(session.curves())
+    arrays, meta = session.checkpoint()
+    run.save_checkpoint(arrays, **meta, event_bytes=events.file.size, event_points=events.points)
+
+
+def _load(entry_point: str) -> Callable[..., Any]:
+    module, _, name = entry_point.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
