@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from adastack.deep.evaluate import log_chances, policy_of
 from adastack.deep.initial import initial_params
 from adastack.deep.networks import ActorCritic, Leaf
+from adastack.deep.policies import log_probabilities, stack_policy
 
 
 @pytest.mark.parametrize("form", ["factored", "flat"])
@@ -24,8 +24,8 @@ def test_chances_are_those_of_the_heads(form):
         expected = np.outer(memory, action).ravel()
     else:
         expected = weights / weights.sum()
-    chances = log_chances(net, n_actions, n_memory, form)
-    found = policy_of(chances, params, greedy=False)(stack)
+    chances = log_probabilities(net, n_actions, n_memory, form)
+    found = stack_policy(chances, params, greedy=False)(stack)
     np.testing.assert_allclose(found, expected, rtol=1e-4)
-    best = policy_of(chances, params, greedy=True)(stack)
+    best = stack_policy(chances, params, greedy=True)(stack)
     assert best.tolist() == np.eye(12)[expected.argmax()].tolist()

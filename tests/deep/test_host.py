@@ -6,13 +6,14 @@ import pytest
 from gymnasium import spaces
 
 from adastack.deep.buffer import StoreOnce
-from adastack.deep.gym_session import GymSession, vector_env
+from adastack.deep.evaluation import vector_env
+from adastack.deep.gym_session import GymSession
 from adastack.deep.host import HostTrainer
-from adastack.deep.learner import train
 from adastack.deep.settings import PPOSettings
 from adastack.memory.reference import ReferenceStack
 from adastack.progress import Silent
 from adastack.runs import Run
+from adastack.training import train
 
 TINY = PPOSettings(hidden=8, n_envs=3, n_steps=20, batch_size=30, n_epochs=2)
 

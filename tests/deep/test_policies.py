@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from adastack.deep.learner import session_of, train
 from adastack.progress import Silent
 from adastack.runs import Run
+from adastack.training import restored, train
 from adastack.viewer.show import show_of
 
 TINY = {"n_envs": 2, "n_steps": 32, "batch_size": 32, "n_epochs": 1, "hidden": 8}
@@ -33,8 +33,7 @@ def test_a_finite_run_plays_its_greedy_policy(tmp_path):
 def test_a_world_is_played_as_the_vector_player_plays_it(tmp_path):
     run = trained("position-only-cartpole", tmp_path / "run", k=3, normalize_observation=True)
     show = show_of(run, 7)
-    session = session_of(run.settings)
-    session.restore(*run.load_checkpoint())
+    session = restored(run)
     agent, params = session.agent, session.params_of(1)
     rng = np.random.default_rng(0)
     for filled in (1, 2, 3):

@@ -10,8 +10,8 @@ from adastack.cli import main
 from adastack.deep.functional import FunctionalTrainer
 from adastack.deep.settings import PRESETS, PPOSettings, default_preset, settings_for
 from adastack.runs import Run
-from adastack.tasks import fetch_arm
 from adastack.tasks.worlds import WORLDS
+from adastack.tasks.worlds.fetch import arm as fetch_arm
 from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
 
 TINY = ["n_envs=2", "n_steps=32", "batch_size=32", "n_epochs=1", "hidden=8", "learning_rate=0.01"]
@@ -19,7 +19,7 @@ TINY = ["n_envs=2", "n_steps=32", "batch_size=32", "n_epochs=1", "hidden=8", "le
 
 @pytest.fixture(autouse=True)
 def few_attempts(monkeypatch):
-    monkeypatch.setattr("adastack.deep.learner.EVALUATION_EPISODES", 2)
+    monkeypatch.setattr("adastack.deep.gym_session.StackSession.evaluation_episodes", 2)
 
 
 def command(*words):
@@ -51,7 +51,7 @@ def test_every_world_is_trained_and_tested_elsewhere(spec, other, memory, net, t
     words = ("--memory", memory, "--k", "2", "--net", net, "--steps", "128", "--seeds", "2")
     assert train(spec, tmp_path / "run", *words) == 0
     trained = json.loads(capsys.readouterr().out)
-    assert trained["steps"] == 128
+    assert trained["trained_steps"] == 128
     assert [row["seed"] for row in trained["seeds"]] == [0, 1]
     run = Run.open(tmp_path / "run")
     arrays, _ = run.load_checkpoint()
@@ -59,7 +59,7 @@ def test_every_world_is_trained_and_tested_elsewhere(spec, other, memory, net, t
     first, second = sorted(name for name in weights if "params" in name and "mu" not in name
                            and "nu" not in name)  # fmt: skip
     assert (arrays[first] != arrays[second]).any()
-    curves = run.load_metrics()
+    curves = run.curves()
     assert curves["evictions"].sum() == 2 * 100
     assert command("evaluate", str(run.path), "--task", other, "--episodes", "2") == 0
     tested = json.loads(capsys.readouterr().out)
@@ -87,7 +87,7 @@ def test_pictures_are_learned_from_by_convolutions():
 def test_a_stopped_run_on_a_world_ends_as_if_it_had_not(tmp_path, capsys, monkeypatch):
     spec, words = "cube:depth=1,time_limit=10", ("--k", "2", "--steps", "320")
     assert train(spec, tmp_path / "whole", *words) == 0
-    monkeypatch.setattr("adastack.deep.learner.SAVE_SECONDS", 0.0)
+    monkeypatch.setattr("adastack.training.SAVE_SECONDS", 0.0)
     from adastack.deep.functional_session import FunctionalSession
 
     real = FunctionalSession.advance
@@ -161,7 +161,7 @@ def test_an_attempt_is_played_to_its_end_where_that_is_known(
     assert train(spec, tmp_path / "run", "--steps", "64") == 0
     assert command("evaluate", str(tmp_path / "run"), "--task", longer, "--episodes", "4") == 0
     (row,) = json.loads(capsys.readouterr().out.splitlines()[-1])["seeds"]
-    assert (row["attempts"], row["cut"], row["steps"]) == (4, 0, 4 * 70)
+    assert (row["attempts"], row["cut"], row["attempt_steps"]) == (4, 0, 70)
 
 
 def test_a_missing_extra_is_asked_for_by_name(tmp_path, capsys, monkeypatch):

@@ -6,9 +6,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from adastack import training
+from adastack.deep import finite_session
 from adastack.lab.execute import kind_of
 from adastack.lab.job import Evaluation, Job, train_jobs
-from adastack.learners import learner_of
+from adastack.tabular import session
 
 # A process in the background ignores Ctrl-C, and so would its children; this one hears it.
 HEARS_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -48,9 +50,8 @@ def often(job):
 
 
 def train_saving_often(settings, folder, progress):
-    learner = learner_of(settings["algo"])
-    learner.SAVE_SECONDS = 0.0
-    learner.CHUNK_SECONDS = 0.05
+    training.SAVE_SECONDS = 0.0
+    finite_session.CHUNK_SECONDS = session.CHUNK_SECONDS = 0.05
     return kind_of("train")(settings, folder, progress)
 
 

@@ -169,11 +169,11 @@ def test_runs_are_listed_and_filtered(adastack, capsys, tmp_path):
 def test_damage_is_shown(adastack, tmp_path):
     adastack("reproduce", "learned", "--seeds", "5", "--workers", "1")
     assert adastack("runs", "--verify") == (0, {**adastack("runs", "--verify")[1], "runs": []})
-    metrics = next((tmp_path / "lab").glob("*/metrics.parquet"))
+    metrics = next((tmp_path / "lab").glob("*/run/checkpoint-*.safetensors"))
     metrics.write_bytes(b"nothing")
     code, result = adastack("runs", "--verify")
     assert code == 1
-    assert [run["address"] for run in result["runs"]] == [metrics.parent.name]
+    assert [run["address"] for run in result["runs"]] == [metrics.parent.parent.name]
 
 
 def test_runs_are_removed_after_asking(adastack, tmp_path, monkeypatch):

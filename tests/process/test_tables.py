@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adastack.memory import RULES
-from adastack.process.tables import FIELDS, cue_classes, evicted_slots, regret_words, unpack
+from adastack.memory.regret import regrets
+from adastack.process.events import EVENTS, PACKED, add_events, counts_of
+from adastack.process.tables import cue_classes, evicted_slots, regret_flags
 from adastack.tasks import passive_tmaze, xormaze
-from adastack.wrappers.metrics import regrets
 
 EMPTY = 4
 
@@ -24,18 +25,21 @@ def test_regrets_equal_those_of_the_wrappers(data, rule, k, cue):
     held = data.draw(st.lists(st.integers(0, 3), min_size=filled, max_size=filled))
     stack = np.array([[EMPTY] * (k - filled) + held], np.int32)
     evicted = evicted_slots(stack, RULES[rule].table(k), EMPTY)
-    words = unpack(regret_words(stack, evicted, np.array([cue], np.int32)))
+    flags = regret_flags(stack, evicted, np.array([cue], np.int32))
     labels = np.where(stack == EMPTY, -2, stack)
     for action, slot in enumerate(evicted[0]):
         expected = regrets(labels, np.array([slot]), np.array([cue]), np.array([False]))
-        assert words["memory_regret"][0, action, 0] == expected.memory[0]
-        assert words["active_regret"][0, action, 0] == expected.active[0]
-        assert words["passive_regret"][0, action, 0] == expected.passive[0]
+        found = dict(zip(EVENTS, counts_of(flags[:, action]).tolist(), strict=True))
+        assert found["memory_regret"] == expected.memory[0]
+        assert found["active_regret"] == expected.active[0]
+        assert found["passive_regret"] == expected.passive[0]
 
 
-def test_packed_words_add_up():
-    word = sum((i + 1) << (12 * i) for i in range(len(FIELDS)))
-    assert [int(v) for v in unpack(np.array(100 * word)).values()] == [100, 200, 300, 400, 500]
+@given(st.lists(st.integers(0, 2 ** len(EVENTS) - 1), max_size=127))
+def test_packed_counters_add_up(flags):
+    counts = np.zeros(len(EVENTS), np.int64)
+    add_events.py_func(counts, sum(PACKED[each] for each in flags))
+    assert counts.tolist() == counts_of(np.array(flags, np.uint8)).tolist()
 
 
 def test_cues_are_classed_as_multisets():

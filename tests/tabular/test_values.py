@@ -66,7 +66,7 @@ def test_equals_the_plain_learner(task, memory, algo, independent, persistence, 
         untouched[agent] = False
         np.testing.assert_allclose(session.table[0, agent], row, rtol=0, atol=1e-12)
     assert (session.table[0, untouched] == chosen.initial_value).all()
-    counted = session.arrays["events"][0].sum(axis=0).tolist()
+    counted = session.arrays["counts"][0].sum(axis=0).tolist()
     names = ("attempts", "successes", "memory_regret", "active_regret", "passive_regret")
     assert counted == [plain.totals[name] for name in names]
     assert session.arrays["paid"][0, :, 0].sum() == pytest.approx(plain.totals["reward"], abs=1e-9)

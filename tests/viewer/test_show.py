@@ -5,7 +5,7 @@ import pytest
 from adastack.cli import main
 from adastack.progress import Silent
 from adastack.runs import Run, RunError
-from adastack.tabular.learner import train
+from adastack.training import train
 from adastack.viewer.show import show_of
 
 

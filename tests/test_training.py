@@ -11,10 +11,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-from adastack.deep.learner import evaluate, train
 from adastack.files import DamagedFileError
 from adastack.progress import Silent
 from adastack.runs import Run, RunError
+from adastack.training import evaluate, train
 
 TINY = {"hidden": 8, "n_envs": 4, "n_steps": 50, "batch_size": 100, "n_epochs": 2}
 
@@ -43,9 +43,8 @@ def finished(tmp_path_factory):
 
 
 def files_of(path):
-    names = ("metrics.safetensors", "events/events.out.tfevents.0")
     arrays, _ = Run.open(path).load_checkpoint()
-    return [(path / name).read_bytes() for name in names], arrays
+    return (path / "events/events.out.tfevents.0").read_bytes(), arrays
 
 
 def assert_same_end(path, other):
@@ -58,12 +57,12 @@ def assert_same_end(path, other):
 
 def test_a_run_reports_what_it_is_worth(finished):
     path, result = finished
-    assert result["steps"] == 3000
+    assert result["trained_steps"] == 3000
     assert [row["seed"] for row in result["seeds"]] == [0, 5]
     expected = {"success", "return", "reward_rate", "memory_regret", "active_regret",
                 "passive_regret", "optimality", "abstraction", "remembered"}  # fmt: skip
     assert expected <= result["seeds"][0].keys()
-    curves = Run.open(path).load_metrics()
+    curves = Run.open(path).curves()
     assert curves["step"].tolist() == list(range(100, 3001, 100))
     assert curves["success"].shape == (2, 30)
     assert (curves["evictions"].sum(axis=2) == 100).all()
@@ -77,16 +76,17 @@ def test_a_run_killed_in_the_middle_ends_as_if_it_never_was(finished, tmp_path):
             f"""
         import time
         from pathlib import Path
-        from adastack.deep import finite, learner
+        from adastack import training
+        from adastack.deep import finite_session
         from adastack.progress import Silent
-        learner.SAVE_SECONDS = 0.0
-        finite.CHUNK_SECONDS = 0.0
-        advance = finite.FiniteSession.advance
+        training.SAVE_SECONDS = 0.0
+        finite_session.CHUNK_SECONDS = 0.0
+        advance = finite_session.FiniteSession.advance
         def slowly(self):
             advance(self)
             time.sleep(0.3)
-        finite.FiniteSession.advance = slowly
-        learner.train(**{ {**arguments(None), "path": None, "progress": None}!r},)
+        finite_session.FiniteSession.advance = slowly
+        training.train(**{ {**arguments(None), "path": None, "progress": None}!r},)
         """
         )
         .replace("'path': None", f"'path': Path({str(path)!r})")
@@ -139,8 +139,8 @@ def test_nothing_is_overwritten(finished):
         ({"overrides": {"net": "cnn"}}, "expects an image"),
         ({"overrides": {"speed": 1}}, "expected a setting"),
         ({"overrides": {"batch_size": 100}}, "must divide"),
-        ({"overrides": {"learning_rate": "fast"}}, "learning_rate must be a number"),
-        ({"overrides": {"entropy": float("nan")}}, "entropy must be a number"),
+        ({"overrides": {"learning_rate": "fast"}}, "learning_rate must be a finite number"),
+        ({"overrides": {"entropy": float("nan")}}, "entropy must be a finite number"),
         ({"overrides": {"shared": 2}}, "shared must be true or false"),
         ({"task": "CartPole-v1", "stack_size": 10**6}, "expected to need.*use a smaller k"),
         (
@@ -176,7 +176,7 @@ def test_a_stack_that_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch)
     def full(*_):
         raise MemoryError("Unable to allocate 24 GiB")
 
-    monkeypatch.setattr("adastack.deep.learner.GymSession", full)
+    monkeypatch.setattr("adastack.deep.sessions.GymSession", full)
     with pytest.raises(ValueError, match="24 GiB for a stack of 99 slots: use a smaller k"):
         train(**arguments(tmp_path / "run", task="CartPole-v1", stack_size=99))
     assert not (tmp_path / "run").exists()
@@ -193,7 +193,7 @@ def test_a_loss_that_is_not_a_number_stops_the_run(tmp_path):
 def test_a_policy_is_played_on_another_length(finished):
     run = Run.open(finished[0])
     result = evaluate(run, task="passive-tmaze:length=2000", episodes=3, greedy=True, seed=0)
-    assert [row["steps"] for row in result["seeds"]] == [2000, 2000]
+    assert [row["attempt_steps"] for row in result["seeds"]] == [2000, 2000]
     assert all(row["exact"] for row in result["seeds"])
     with pytest.raises(ValueError, match="episodes must be at least 1"):
         evaluate(run, task=None, episodes=0, greedy=True, seed=0)
@@ -209,7 +209,7 @@ def test_a_damaged_or_foreign_checkpoint_is_refused(finished, tmp_path):
     run = Run.open(other)
     arrays, meta = Run.open(finished[0]).load_checkpoint()
     run.save_checkpoint(arrays, **meta)
-    with pytest.raises(DamagedFileError, match="does not fit"):
+    with pytest.raises(DamagedFileError, match="checkpoint is of another run"):
         evaluate(run, task=None, episodes=1, greedy=True, seed=0)
     for file in other.glob("checkpoint-*.safetensors"):
         content = bytearray(file.read_bytes())
@@ -229,7 +229,7 @@ def test_settings_of_another_kind_of_run_are_refused(finished, tmp_path):
     for number, other in enumerate((without, {**settings, "settings": {"alpha": 0.1}})):
         run = Run.create(tmp_path / str(number), other)
         run.save_checkpoint({"any": np.zeros(1)}, done=0)
-        with pytest.raises(RunError, match="not the settings of a deep run"):
+        with pytest.raises(RunError, match="not the settings of a run"):
             evaluate(run, task=None, episodes=1, greedy=True, seed=0)
 
 

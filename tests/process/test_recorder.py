@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from adastack.deep.metrics import Recorder
-from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
+from adastack.process.events import ACTIVE, ATTEMPT, MEMORY, PASSIVE, SUCCESS
+from adastack.process.recorder import Recorder
 from adastack.tensorboard import CurveEvents
 
 GAMMA = 0.9
@@ -14,8 +14,8 @@ def random_steps(updates=5, seeds=2, time=37, envs=3, k=4):
     rng = np.random.default_rng(0)
     shape = (updates, seeds, time, envs)
     over = rng.random(shape) < 0.1
-    flags = np.where(over, OVER | (rng.random(shape) < 0.5) * SUCCESS, 0)
-    flags = flags | rng.integers(8, size=shape) * MEMORY_REGRET
+    flags = np.where(over, ATTEMPT | (rng.random(shape) < 0.5) * SUCCESS, 0)
+    flags = flags | rng.integers(8, size=shape) * MEMORY
     return rng.normal(size=shape), flags.astype(np.uint8), rng.integers(k, size=shape)
 
 
@@ -40,7 +40,7 @@ def test_curves_match_slow_sums():
                 discounted[env] += running[env, 1] * paid
                 running[env, 1] *= GAMMA
                 row = [paid, np.nan, np.nan, np.nan, flag, order[2][t, env]]
-                if flag & OVER:
+                if flag & ATTEMPT:
                     row[1:4] = running[env, 0], discounted[env], bool(flag & SUCCESS)
                     running[env], discounted[env] = (0, 1), 0
                 rows.append(row)
@@ -52,10 +52,10 @@ def test_curves_match_slow_sums():
                 "return": np.nanmean(window[:, 1]),
                 "discounted_return": np.nanmean(window[:, 2]),
                 "success": np.nanmean(window[:, 3]),
-                "attempts": (flag & OVER > 0).sum(),
-                "memory_regret": (flag & MEMORY_REGRET > 0).mean(),
-                "active_regret": (flag & ACTIVE_REGRET > 0).sum(),
-                "passive_regret": (flag & PASSIVE_REGRET > 0).sum(),
+                "attempts": (flag & ATTEMPT > 0).sum(),
+                "memory_regret": (flag & MEMORY > 0).mean(),
+                "active_regret": (flag & ACTIVE > 0).sum(),
+                "passive_regret": (flag & PASSIVE > 0).sum(),
             }
             for name, value in expected.items():
                 assert curves[name][seed, point] == pytest.approx(value, rel=1e-5), name
