@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from adastack.deep.tables import OVER, SUCCESS
 from scipy import stats
 
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.settings import PPOSettings
-from adastack.deep.tables import OVER, SUCCESS
 from adastack.process import induce
 from adastack.tasks import passive_tmaze
 from adastack.tasks.environment import FiniteTaskEnv

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from adastack.deep.initial import initial_params
-from adastack.deep.networks import ActorCritic, Leaf
+from adastack.deep.networks import ActorCritic
+from adastack.deep.networks.observations import Leaf
 from adastack.deep.policies import log_probabilities, stack_policy
 
 

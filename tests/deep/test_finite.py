@@ -4,15 +4,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
 
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.settings import PPOSettings
-from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
 from adastack.deep.update import Batch, Schedule, loss
 from adastack.memory.reference import ReferenceStack
+from adastack.memory.regret import regrets
 from adastack.process import induce
 from adastack.tasks import FiniteTask, active_tmaze, passive_tmaze, xormaze
-from adastack.wrappers.metrics import regrets
 
 TINY = {"hidden": 8, "n_steps": 40, "n_envs": 3, "batch_size": 60, "n_epochs": 2}
 

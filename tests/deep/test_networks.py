@@ -7,7 +7,8 @@ import pytest
 from gymnasium import spaces
 
 from adastack.deep.initial import initial_params
-from adastack.deep.networks import ActorCritic, Leaf, check_net, spec_of
+from adastack.deep.networks import ActorCritic
+from adastack.deep.networks.observations import Leaf, check_net, spec_of
 
 MAZE = Leaf("onehot", (5,))
 

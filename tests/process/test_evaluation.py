@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from adastack.memory.reference import ReferenceStack
+from adastack.memory.regret import regrets
+from adastack.process import evaluation
 from adastack.process.evaluation import Evaluator
-from adastack.tabular import evaluation
 from adastack.tasks import FiniteTask, active_tmaze, passive_tmaze, xormaze
 from adastack.tasks.tmaze import DOWN, GREEN, RED, UP
-from adastack.wrappers.metrics import regrets
+from adastack.theory.kappa import quick_optimum
 
 
 def waiting_room():
@@ -29,7 +30,7 @@ def waiting_room():
 def test_waiting_for_ever_is_worth_its_discounted_sum():
     """A policy that never ends its attempt is cut, not counted as one round of its loop."""
     gamma = 0.9
-    evaluator = Evaluator(waiting_room(), "none", 1, gamma)
+    evaluator = Evaluator(waiting_room(), "none", 1, gamma, quick_optimum)
     evaluated = evaluator.play(
         lambda stack: np.array([1.0, 0.0]), deterministic=True, episodes=3, seed=0
     )
@@ -68,8 +69,11 @@ def test_a_keeper_solves_the_passive_maze_at_any_length(length):
     evaluator = Evaluator(passive_tmaze(length), "adaptive", 2)
     evaluated = play(evaluator, keeper(2, 2))
     assert (evaluated.exact, evaluated.success, evaluated.steps) == (True, 1.0, length)
-    assert evaluated.memory_regret == pytest.approx(1 / length)  # Nothing is in memory at first.
-    assert evaluated.active_regret == evaluated.passive_regret == 0
+    assert evaluated.per_step["memory_regret"] == pytest.approx(
+        1 / length
+    )  # Nothing is in memory at first.
+    lost = evaluated.per_attempt
+    assert lost["active_regret"] == lost["passive_regret"] == 0
     assert evaluated.agent_states <= 6
     remembered = evaluator.summary(evaluated)["remembered"]
     for cue in ("red", "green"):
@@ -109,8 +113,9 @@ def test_counts_match_a_slow_player(task):
     assert evaluated.exact
     assert evaluated.agent_states == len(seen)
     assert (evaluated.steps, evaluated.reward) == pytest.approx((sums[0], sums[1]))
-    assert evaluated.memory_regret == pytest.approx(sums[2] / sums[0])
-    assert (evaluated.active_regret, evaluated.passive_regret) == pytest.approx((sums[3], sums[4]))
+    assert evaluated.per_step["memory_regret"] == pytest.approx(sums[2] / sums[0])
+    lost = evaluated.per_attempt
+    assert (lost["active_regret"], lost["passive_regret"]) == pytest.approx((sums[3], sums[4]))
     np.testing.assert_allclose(evaluated.remembered.ravel(), sums[5:])
 
 
@@ -174,7 +179,7 @@ def test_the_same_seed_plays_the_same():
 
 @pytest.mark.parametrize("continual", [False, True])
 def test_a_perfect_policy_is_optimal_and_needs_no_more_stacks_than_it_must(continual):
-    evaluator = Evaluator(passive_tmaze(9, continual=continual), "adaptive", 2)
+    evaluator = Evaluator(passive_tmaze(9, continual=continual), "adaptive", 2, solve=quick_optimum)
     summary = evaluator.summary(play(evaluator, keeper(2, 2)))
     assert summary["optimality"] == pytest.approx(1)
     assert summary["success"] == summary["return"] == pytest.approx(1)

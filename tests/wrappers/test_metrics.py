@@ -7,10 +7,10 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adastack.memory.regret import regrets
 from adastack.tasks import active_tmaze, passive_tmaze, xormaze
 from adastack.tasks.environment import FiniteTaskEnv, FiniteTaskVectorEnv
 from adastack.wrappers import AdaptiveStack, FrameStack, RecordMemory, vector
-from adastack.wrappers.metrics import regrets
 
 KEEP_CUE = 1
 

@@ -15,15 +15,13 @@ from adastack.deep.capacity import check_capacity
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.initial import bias_to_newest_slot, initial_params
-from adastack.deep.networks import (
-    ActorCritic,
+from adastack.deep.networks import ActorCritic, act, policy_and_value
+from adastack.deep.networks.observations import (
     Leaf,
     Spec,
-    act,
     check_net,
     leaves_in,
     one_hot,
-    policy_and_value,
     respecified,
     spec_of,
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
-from adastack.deep.networks import Spec, TransformerBody, leaves_in
+from adastack.deep.network_table import NETWORKS
+from adastack.deep.networks.observations import Spec
 from adastack.deep.settings import PPOSettings
 from adastack.memory.rules import check_stack_size
 from adastack.process.capacity import MAX_BYTES, half_of_memory, readable, rule_bytes
@@ -33,17 +32,7 @@ def _check(needed: int, room: int) -> None:
 
 def learner_bytes(spec: Spec, stack_size: int, settings: PPOSettings) -> int:
     """The least that the slots of a rollout, the first layer and a minibatch take."""
+    network = NETWORKS[settings.net]
+    weights, row = network.load().sizes(spec, stack_size, settings.hidden, network.convolve)
     rollout = settings.steps_per_update * stack_size
-    features = sum(
-        sum(leaf.shape) if leaf.kind == "onehot" else math.prod(leaf.shape)
-        for leaf in leaves_in(spec)
-        if leaf.kind != "image" or settings.net == "mlp"
-    )
-    batch = settings.batch_size * stack_size * features
-    if settings.net in ("mlp", "cnn"):
-        weights = stack_size * features * settings.hidden
-    else:
-        weights = stack_size * settings.hidden * (settings.net == "transformer")
-    if settings.net == "transformer":
-        batch += settings.batch_size * TransformerBody.heads * stack_size**2
-    return FLOAT * (rollout + COPIES * weights + batch)
+    return FLOAT * int(rollout + COPIES * weights + settings.batch_size * row)

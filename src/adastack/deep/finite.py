@@ -19,7 +19,8 @@ from jax import Array
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Product, cumulative, draw, joint_log_probs
 from adastack.deep.initial import bias_to_newest_slot, initial_params
-from adastack.deep.networks import ActorCritic, Leaf, act, check_net, policy_and_value
+from adastack.deep.networks import ActorCritic, act, policy_and_value
+from adastack.deep.networks.observations import Leaf, check_net
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Batch, Evaluation, Params, schedule_at, update
 from adastack.process.events import ATTEMPT, WHILE_GOING_ON
@@ -71,7 +72,7 @@ class FiniteTrainer:
         self.induced = induced
         self.settings = settings
         self.task = induced.task
-        self.tables = on_device(tables_of(induced))
+        self.tables: Any = on_device(tables_of(induced))
         self.n_actions = self.task.n_actions
         self.n_memory = induced.n_memory_actions
         tables = settings.tables
@@ -206,9 +207,9 @@ class FiniteTrainer:
         return jax.lax.scan(step, env, (uniform[0], fresh, uniform[2]))
 
     def _start(self, uniform: Array) -> Array:
-        return self.tables.start_states[
-            jnp.searchsorted(self.tables.start_cdf, uniform, side="right")
-        ]
+        index = jnp.searchsorted(self.tables.start_cdf, uniform, side="right")
+        states: Array = self.tables.start_states[index]
+        return states
 
     def _outcome(self, state: Array, action: Array, uniform: Array) -> Array:
         if self.task.n_outcomes == 1:
@@ -300,7 +301,7 @@ def on_device(tables: Tables) -> Tables:
     """
     cut = tables._replace(outcome_cdf=tables.outcome_cdf[..., :-1], start_cdf=tables.start_cdf[:-1])
 
-    def put(array: Any) -> Array:
+    def put(array: Any) -> Any:
         single = isinstance(array, np.ndarray) and array.dtype == np.float64
         return jnp.asarray(array, jnp.float32 if single else None)
 

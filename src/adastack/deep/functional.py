@@ -16,7 +16,7 @@ from jax import Array
 
 from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.buffer import PADDING
-from adastack.deep.networks import Leaf
+from adastack.deep.networks.observations import Leaf
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import offset_of
 from adastack.deep.update import Params

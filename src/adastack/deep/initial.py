@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.deep.network_table import NETWORKS
 from adastack.deep.networks import ActorCritic
 
 SQRT2 = math.sqrt(2)
@@ -74,10 +75,10 @@ def _gain(path: list[str], net: ActorCritic) -> float | None:
         return 0.01
     if path[1] == "value":
         return 1.0
-    if path[1].endswith("encoder") or net.net in ("mlp", "cnn"):
+    if path[1].endswith("encoder"):
         return SQRT2
-    recurrent = net.net == "lstm" and path[-2].startswith("h")
-    return 1.0 if recurrent else None
+    found: float | None = NETWORKS[net.net].load().gain(path)
+    return found
 
 
 def orthogonal(shape: tuple[int, ...], gain: float, rng: np.random.Generator) -> Weights:

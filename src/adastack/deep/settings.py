@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adastack.deep.network_table import NETWORKS
 from adastack.settings import (
     check_at_least_one,
     check_one_of,
@@ -15,7 +16,6 @@ from adastack.settings import (
     replaced,
 )
 
-NETS = ("mlp", "lstm", "transformer", "cnn")
 ACTION_FORMS = ("factored", "flat")
 PADDINGS = ("empty", "reset")
 
@@ -80,7 +80,7 @@ class PPOSettings:
     """Evaluate the network once on all agent states; None: when they are fewer than a minibatch."""
 
     def __post_init__(self) -> None:
-        check_one_of("net", self.net, NETS)
+        check_one_of("net", self.net, NETWORKS)
         check_one_of("action_form", self.action_form, ACTION_FORMS)
         check_one_of("padding", self.padding, PADDINGS)
         check_types(self)

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from adastack.deep.heads import Bernoulli, Categorical, Gaussian, Head
-from adastack.deep.networks import Leaf, Spec
+from adastack.deep.networks.observations import Leaf, Spec
 
 Array = NDArray[Any]
 Spaces = tuple[spaces.Space[Any], spaces.Space[Any]]

@@ -44,9 +44,9 @@ class Recorder:
         self._attempts = np.zeros((seeds, envs, 3))
         self.drop_attempts()
         # The window after the full ones is being filled; arrays grow by doubling.
-        self._paid = np.zeros((seeds, 1, PAID))
-        self._counts = np.zeros((seeds, 1, len(EVENTS)), np.int32)
-        self._evictions = np.zeros((seeds, 1, stack_size), np.int32)
+        self._paid: Array = np.zeros((seeds, 1, PAID))
+        self._counts: Array = np.zeros((seeds, 1, len(EVENTS)), np.int32)
+        self._evictions: Array = np.zeros((seeds, 1, stack_size), np.int32)
 
     def add(self, reward: Array, flags: Array, evicted: Array) -> None:
         """Counts steps of shape (updates, seeds, time, environments)."""

@@ -17,9 +17,9 @@ from adastack.process.draws import first_words
 from adastack.process.evaluation import Evaluator, evaluate_policies
 from adastack.process.events import RECENT, WINDOW, WINDOWS, means_of, saved_curves
 from adastack.process.induced import Induced
-from adastack.process.policy import RANDOM, Act, StackPolicy, finite_act, learning_rule
+from adastack.process.policy import RANDOM, Act, StackPolicy, finite_act, greedy_rows, learning_rule
 from adastack.process.tables import Tables, tables_of
-from adastack.tabular import gradient, policies, values
+from adastack.tabular import gradient, values
 from adastack.tabular.moves import (
     ACTION,
     AGENT,
@@ -30,6 +30,7 @@ from adastack.tabular.moves import (
     blocks_per_row,
     new_record,
 )
+from adastack.tabular.policies import exploring_rows, table_policy
 from adastack.tabular.settings import (
     EXPLORATIONS,
     INTRINSICS,
@@ -190,7 +191,25 @@ class Session:
 
     def policy(self, index: int, *, greedy: bool = True) -> StackPolicy:
         """What one of the seeds has learned."""
-        return policies.policy_of(self, index, greedy=greedy)
+        table = self.table[index]
+        rows = (
+            greedy_rows(table)
+            if greedy
+            else exploring_rows(table, self.settings, self.task.n_actions)
+        )
+        return table_policy(self.induced, rows)
+
+    def _kept_slots(self, index: int) -> tuple[int, ...] | None:
+        """The slots that a seed would keep next, where training stopped; None before an episode."""
+        agent = int(self.arrays["place"][index, AGENT])
+        if agent < 0:
+            return None
+        memory_action = 0
+        if not self.random:
+            memory_action = int(self.tables.memory_of[self.table[index, agent].argmax()])
+        slot = int(self.tables.evicted[agent, memory_action])
+        stack: list[int] = self.induced.stacks[agent].tolist()
+        return (*stack[:slot], *stack[slot + 1 :])
 
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment of a task with the same signals."""
@@ -216,7 +235,7 @@ class Session:
         )
         return evaluate_policies(
             evaluator, self, episodes=episodes, greedy=greedy, seed=seed,
-            memories=[policies.kept_memory(self, i) for i in range(len(self.seeds))],
+            memories=[self._kept_slots(i) for i in range(len(self.seeds))],
         )  # fmt: skip
 
     def _kernel(self) -> tuple[Any, Any, Any]:
