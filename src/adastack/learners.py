@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-import gymnasium
-
-from adastack.tasks.worlds import WORLDS
+from adastack.tasks import resolve
 
 TABULAR, DEEP = "adastack.tabular.learner", "adastack.deep.learner"
 LEARNERS = {
@@ -32,7 +30,7 @@ def default_algo(task: str) -> str:
         >>> default_algo("passive-tmaze:length=16"), default_algo("cube:depth=2")
         ('sarsa', 'ppo')
     """
-    return "ppo" if task.partition(":")[0] in WORLDS or task in gymnasium.registry else "sarsa"
+    return "sarsa" if resolve(task).kind == "finite" else "ppo"
 
 
 def check_learns(algo: str, task: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
@@ -14,7 +13,7 @@ from adastack.deep.host import Worker
 from adastack.deep.spaces import check_spaces
 from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
 from adastack.deep.update import Params
-from adastack.tasks.worlds import make_world
+from adastack.tasks import resolve
 
 MOST_STEPS = 20_000
 """Steps of each environment after which its attempt is judged by where it stands, unless the
@@ -31,12 +30,7 @@ def vector_env(name: str, n_envs: int) -> VectorEnv:
         name: A Gymnasium id, or a world as on the command line.
         n_envs: How many.
     """
-    mode = AutoresetMode.SAME_STEP
-    if name not in gym.registry:
-        return make_world(name).vector_env(n_envs, mode)
-    if name.startswith("adastack/") and gym.spec(name).vector_entry_point is not None:
-        return gym.make_vec(name, n_envs, "vector_entry_point", autoreset_mode=mode)
-    return gym.make_vec(name, n_envs, "sync", vector_kwargs={"autoreset_mode": mode})
+    return resolve(name).vector_env(n_envs, AutoresetMode.SAME_STEP)
 
 
 def evaluation_worker(agent: StackAgent, params: Params, name: str, episodes: int) -> Worker:

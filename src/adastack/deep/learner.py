@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-import gymnasium
 from numpy.typing import NDArray
 
 from adastack.deep.backend import enable_compilation_cache
@@ -18,8 +17,7 @@ from adastack.deep.metrics import Recorder
 from adastack.deep.settings import as_document, settings_for, settings_from
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
-from adastack.tasks.registry import make_task, split_spec
-from adastack.tasks.worlds import WORLDS, make_world
+from adastack.tasks import make_task, resolve
 from adastack.tensorboard import CurveEvents
 
 SAVE_SECONDS = 10.0
@@ -152,11 +150,10 @@ def session_of(document: Mapping[str, Any]) -> FiniteSession | FunctionalSession
         raise RunError(f"these are not the settings of a deep run: {error}") from None
     check_seeds(seeds, steps)
     rest = memory, stack_size, settings, seeds, steps
-    if name in gymnasium.registry:
-        return GymSession(name, *rest)
-    if split_spec(name)[0] not in WORLDS:
-        return FiniteSession(make_task(name), *rest)
-    task = make_world(name).functional()
+    found = resolve(name)
+    if found.kind == "finite":
+        return FiniteSession(found.finite(), *rest)
+    task = found.functional()
     return GymSession(name, *rest) if task is None else FunctionalSession(name, task, *rest)
 
 

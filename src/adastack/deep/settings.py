@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from adastack.tasks.spec import parse_spec
+
 NETS = ("mlp", "lstm", "transformer", "cnn")
 ACTION_FORMS = ("factored", "flat")
 PADDINGS = ("empty", "reset")
@@ -198,7 +200,7 @@ def default_preset(task: str) -> str:
         >>> default_preset("cube:depth=2"), default_preset("passive-tmaze:length=16")
         ('cube', 'robust')
     """
-    name = task.partition(":")[0]
+    name = parse_spec(task).name
     return name if name in PRESETS else "robust"
 
 

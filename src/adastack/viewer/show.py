@@ -14,9 +14,7 @@ from adastack.runs import Run, RunError
 from adastack.tabular.learner import session_of
 from adastack.tabular.policies import check_same_signals, policy_of
 from adastack.tabular.session import RANDOM
-from adastack.tasks import FiniteTask, FiniteTaskEnv, make_task
-from adastack.tasks.registry import TASKS
-from adastack.tasks.worlds import WORLDS, make_world
+from adastack.tasks import FiniteTask, FiniteTaskEnv, resolve
 from adastack.viewer.episode import record, spelled
 from adastack.viewer.film import Act, Film, shoot
 from adastack.wrappers import MemoryStack
@@ -76,31 +74,17 @@ def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
     if seed not in seeds:
         raise RunError(f"expected a seed of {', '.join(map(str, seeds))}, actual: {seed}")
     spec, memory, k = task or settings["task"], settings["memory"], settings["stack_size"]
-    env = make_env(spec)
+    env = resolve(spec).env("rgb_array")
     title = f"{spelled(spec)}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
     rule = "adaptive" if memory == RANDOM else memory
-    if isinstance(env, FiniteTaskEnv) != is_finite(settings["task"]):
-        raise ValueError(f"a policy of {settings['task']} cannot be played on {spec}")
+    if isinstance(env, FiniteTaskEnv) != (resolve(settings["task"]).kind == "finite"):
+        raise ValueError(f"a policy of {settings['task']} cannot be evaluated on {spec}")
     if isinstance(env, FiniteTaskEnv):
         return Show(title, rule, k, env, _finite_act(run, seed, env.task))
     from adastack.deep.policies import stack_player
 
     act = stack_player(run, seed, env.observation_space, env.action_space)
     return Show(title, rule, k, env, act, settings["settings"]["padding"])
-
-
-def is_finite(spec: str) -> bool:
-    """Whether a task's name is that of a finite task."""
-    return spec.partition(":")[0] in TASKS
-
-
-def make_env(spec: str) -> gymnasium.Env[Any, Any]:
-    """The environment of a task's name on the command line, or of a Gymnasium id."""
-    if spec in gymnasium.registry:
-        return gymnasium.make(spec, render_mode="rgb_array")
-    if spec.partition(":")[0] in WORLDS:
-        return make_world(spec).env(render_mode="rgb_array")
-    return FiniteTaskEnv(make_task(spec), render_mode="rgb_array")
 
 
 def _finite_act(run: Run, seed: int, task: FiniteTask) -> Act:

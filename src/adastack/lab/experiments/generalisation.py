@@ -11,7 +11,7 @@ from adastack.lab.results import Results
 from adastack.lab.studies.grids import grid_figure, tested
 from adastack.lab.studies.study import Study, sweep_of, tmaze
 from adastack.lab.studies.study_figures import analysis
-from adastack.tasks.registry import split_spec
+from adastack.tasks.spec import parse_spec
 
 
 def _tested(study: Study) -> Study:
@@ -49,7 +49,7 @@ def analyse(results: Results) -> Analysis:
 
 
 def _length(test: str) -> int:
-    return int(split_spec(test)[1]["length"])
+    return int(parse_spec(test).options["length"])
 
 
 def _beyond(study: Study, shortest: int) -> Iterable[tuple[str, str]]:

@@ -13,7 +13,7 @@ from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, solved, summary, wilson_interval
 from adastack.lab.studies.study import NETS, Memory, Point, Study, sweep_of, tmaze
 from adastack.lab.studies.study_figures import analysis, tested_values, values_of
-from adastack.tasks.registry import split_spec
+from adastack.tasks.spec import parse_spec
 
 LENGTH, LONG = 16, tmaze("passive", 1_000_000)
 SMOKE_LENGTH, SMOKE_LONG = 4, tmaze("passive", 1000)
@@ -82,7 +82,7 @@ def analyse(results: Results) -> Analysis:
 
 
 def _length(task: str) -> str:
-    return f"{int(split_spec(task)[1].get('length', 0)):,}"
+    return f"{int(parse_spec(task).options.get('length', 0)):,}"
 
 
 def _words(values: Floats) -> list[str | None]:

@@ -15,7 +15,7 @@ from adastack.lab.results import Results
 from adastack.lab.statistics import Floats
 from adastack.lab.studies.study import tmaze
 from adastack.lab.studies.study_figures import analysis
-from adastack.tasks.registry import split_spec
+from adastack.tasks.spec import parse_spec
 
 MAZES = ("passive", "active")
 LENGTHS, SMOKE_LENGTHS = (2, 3, 4, 5, 6, 8, 12, 16), (2, 3)
@@ -79,7 +79,7 @@ def analyse(results: Results) -> Analysis:
 def _kappa_panel(rows: list[dict[str, Any]], maze: str) -> Panel:
     groups: dict[str, dict[str, Floats]] = {}
     for row in rows:
-        name, words = split_spec(row["task"])
+        name, words = parse_spec(row["task"])
         if name == f"{maze}-tmaze" and row["kappa"] is not None:
             group = groups.setdefault(words["length"], {})
             group[LABELS[row["memory"]]] = np.array([row["kappa"]], np.float64)

@@ -14,7 +14,7 @@ from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, summary
 from adastack.lab.studies.study import Point, Study
 from adastack.lab.studies.study_figures import tested_values
-from adastack.tasks.registry import split_spec
+from adastack.tasks.spec import parse_spec
 
 
 def tested(study: Study, tests: Sequence[str], smoke: Sequence[str]) -> Study:
@@ -49,7 +49,7 @@ def grids_of(results: Results, study: Study, metric: str, trained: str) -> list[
     labels = dict.fromkeys(memory.label for point in points for memory in point.memories)
     made = {row["tested"] for row in results.evaluations()}
     tests = [t for t in dict.fromkeys(t for p in points for t in p.tests) if t in made]
-    names = [f"{split_spec(test)[1].get('length', test)}" for test in tests]
+    names = [f"{parse_spec(test).options.get('length', test)}" for test in tests]
     columns = [point.name for point in points]
     grids = []
     for label in labels:

@@ -19,7 +19,7 @@ from adastack.lab.studies.study_figures import (
     tested_values,
     together,
 )
-from adastack.tasks.registry import split_spec
+from adastack.tasks.spec import parse_spec
 
 SUCCESS = {
     "auc_success": "Success over the training",
@@ -51,7 +51,7 @@ def world_study(
         smoke: Whether there is a run at smoke scale, of the first two memories.
         rest: Further fields of the study.
     """
-    world = task.partition(":")[0]
+    world = parse_spec(task).name
     point = Point(name or world, task, memories, tests)
     brief = tuple(replace(memory, tests=()) for memory in memories[:2])
     few = (Point(point.name, task, brief, tests[:smoke_tests]),) if smoke else ()
@@ -127,7 +127,7 @@ def _table_of_tests(results: Results, study: Study, name: str, caption: str) -> 
 def _panel(results: Results, study: Study, title: str, tests: Sequence[str]) -> Panel:
     """Success over tests, by the option in which they differ."""
     (point,) = study.points
-    words = {test: split_spec(test)[1] for test in tests}
+    words = {test: parse_spec(test).options for test in tests}
     option = next(n for n in words[tests[0]] if len({each[n] for each in words.values()}) > 1)
     groups: dict[str, Mapping[str, Floats]] = {}
     for test in tests:
