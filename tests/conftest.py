@@ -1,5 +1,7 @@
 """What a test registers is gone after it."""
 
+import os
+
 import gymnasium
 import pytest
 
@@ -15,3 +17,10 @@ def _registries_as_they_were():
     for table, entries in zip(tables, before, strict=True):
         table.clear()
         table.update(entries)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call():
+    """Pytest names the running test in the environment, for which workers would start anew."""
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
+    return (yield)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -139,6 +140,13 @@ def settings_for(algo: str, preset: str, overrides: Mapping[str, Any]) -> dict[s
         ValueError: If the algorithm, the preset or a setting is unknown.
     """
     return asdict(_load(algorithm(algo).settings)(preset, algo, overrides))
+
+
+def import_sessions() -> None:
+    """Imports what every algorithm needs, for a process that others are forked from."""
+    for row in set(ALGORITHMS.values()):
+        with suppress(ImportError):  # The run that needs it will say what to install.
+            _load(row.session)
 
 
 def run_document(

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -75,7 +76,7 @@ def square(settings, folder, progress):
 
 
 def pid(settings, folder, progress):
-    return {"pid": os.getpid()}
+    return {"pid": os.getpid(), "parent": os.getppid(), "jax": "jax" in sys.modules}
 
 
 def die(settings, folder, progress):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adastack.lab import claims as c
-from adastack.lab.experiment import Claim
+from adastack.lab.claims import Claim
 
 
 class Fake:

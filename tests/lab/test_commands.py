@@ -22,7 +22,13 @@ from lab.kinds import HEARS_CTRL_C, longer, quick, tabular
 
 
 def experiment(name, sweep):
-    return Experiment(name, f"what {name} shows", "Figure 1", sweep, lambda results: None)
+    return Experiment(
+        name=name,
+        title=f"what {name} shows",
+        where="Figure 1",
+        sweep=sweep,
+        analyse=lambda results: None,
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from adastack.lab.exact import of_length
 from adastack.lab.execute import kind_of
 from adastack.lab.job import Job
 from adastack.progress import Silent
@@ -60,7 +59,5 @@ def test_measured_twins_of_the_cost():
         assert measured["update_bytes"] > measured["action_bytes"] > 0
 
 
-def test_lengths():
-    assert of_length("passive-tmaze", 4) == "passive-tmaze:length=4"
-    assert of_length("x:continual=true,length=3", 4) == "x:length=4,continual=true"
+def test_exact_jobs_make_no_steps():
     assert Job("gap", {"task": "passive-tmaze"}).steps == 0

@@ -1,6 +1,7 @@
 """The experiments: valid jobs, and analyses and claims that stand on any store."""
 
 import pytest
+from adastack.learners import LEARNERS, TABULAR
 
 from adastack.deep.settings import settings_for as deep_settings
 from adastack.lab.claims import NOTHING, evaluate
@@ -10,12 +11,10 @@ from adastack.lab.experiments import choose_experiments, load_experiments
 from adastack.lab.job import Job, merged
 from adastack.lab.results import Results
 from adastack.lab.store import Store
-from adastack.learners import LEARNERS, TABULAR
 from adastack.memory import get_rule
 from adastack.progress import Silent
 from adastack.tabular.settings import settings_for as tabular_settings
-from adastack.tasks.registry import make_task, split_spec
-from adastack.tasks.worlds import WORLDS, make_world
+from adastack.tasks import resolve
 from lab.made_up import MadeUp
 
 NAMES = [
@@ -29,11 +28,10 @@ ALL = load_experiments()
 
 def check_task(spec):
     """Raises unless there is such a task; long mazes are shortened."""
-    name, words = split_spec(spec)
-    if name in WORLDS:
-        return make_world(spec)
-    words = {k: "20" if k == "length" and int(v) > 20 else v for k, v in words.items()}
-    return make_task(f"{name}:" + ",".join(f"{k}={v}" for k, v in words.items()))
+    task = resolve(spec)
+    if task.kind == "finite":
+        long = task.options.get("length", 0) > 20
+        (task.with_options(length=20) if long else task).finite()
 
 
 def check_training(settings):

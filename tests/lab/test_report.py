@@ -10,17 +10,10 @@ import pytest
 from adastack.cli import main
 from adastack.files import write_json
 from adastack.lab import experiments
+from adastack.lab.claims import Claim, Verdict
 from adastack.lab.episodes import watch_all
 from adastack.lab.execute import perform
-from adastack.lab.experiment import (
-    SCALES,
-    Analysis,
-    Claim,
-    Experiment,
-    Figure,
-    Table,
-    Verdict,
-)
+from adastack.lab.experiment import SCALES, Analysis, Experiment, Figure, Table
 from adastack.lab.job import Job, train_jobs
 from adastack.lab.publish import write_results
 from adastack.lab.report import NAMES, NUMBERS, missing_rows, report_page
@@ -63,23 +56,23 @@ def never(results):
 
 
 MAZE = Experiment(
-    "maze",
-    "The maze & its cue",
-    "Figure 1",
-    sweep,
-    analyse,
-    (
+    name="maze",
+    title="The maze & its cue",
+    where="Figure 1",
+    sweep=sweep,
+    analyse=analyse,
+    claims=(
         Claim("maze-solved", "Two slots <are> enough.", "Section 1", solved),
         Claim("maze-never", "Less is more.", "Section 2", never),
     ),
-    "**We run** the maze with `k = 2`.",
+    page="**We run** the maze with `k = 2`.",
 )
 EMPTY = Experiment(
-    "empty",
-    "Nothing yet",
-    "Table 9",
-    lambda scale: [Job("kappa", {"task": "office"})],
-    lambda results: Analysis([], [Figure("none", "No bars", SVG)]),
+    name="empty",
+    title="Nothing yet",
+    where="Table 9",
+    sweep=lambda scale: [Job("kappa", {"task": "office"})],
+    analyse=lambda results: Analysis([], [Figure("none", "No bars", SVG)]),
 )
 BOTH = {"maze": MAZE, "empty": EMPTY}
 

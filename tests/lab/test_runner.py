@@ -6,11 +6,12 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from adastack.lab import local, runner
+from adastack.lab import fork_server, local, runner
 from adastack.lab.job import Job
 from adastack.lab.runner import run
 from adastack.lab.speed_estimates import SpeedEstimates
@@ -80,6 +81,27 @@ def test_a_worker_takes_many_jobs_until_it_has_grown(store, monkeypatch):
     large = [Job("lab.kinds:pid", {"n": n}) for n in range(3, 6)]
     run(large, store, workers=1)
     assert len({store.result(job)["pid"] for job in large}) == 3
+
+
+def test_workers_are_forked_by_a_process_that_has_imported_the_learners(store):
+    def parent(number):
+        job = Job("lab.kinds:pid", {"n": number})
+        run([job], store, workers=1)
+        assert store.result(job)["jax"]
+        return store.result(job)["parent"]
+
+    first = parent(0)
+    assert parent(1) == first
+    os.kill(first, signal.SIGKILL)
+    assert parent(2) != first
+
+
+def test_another_environment_is_another_fork_server(monkeypatch):
+    monkeypatch.setattr(fork_server, "ForkServer", lambda environment: SimpleNamespace(alive=True))
+    monkeypatch.setattr(fork_server, "_running", {})
+    first = fork_server._server({"a": "1"})
+    assert fork_server._server({"a": "1"}) is first
+    assert fork_server._server({"a": "2"}) is not first
 
 
 def test_a_worker_that_stands_still_is_killed(store, monkeypatch):

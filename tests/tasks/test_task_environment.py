@@ -27,7 +27,7 @@ from spaces import equal
 from tasks import players
 from tasks.random_tasks import random_task
 
-IDS = [entry.env_id for entry in TASKS.values()]
+IDS = [entry.env_id for entry in TASKS.values() if entry.kind == "finite"]
 CONTINUAL = [e.env_id for e in TASKS.values() if "continual" in e.options]
 VARIANTS = [(env_id, {}) for env_id in IDS] + [
     (env_id, {"continual": True}) for env_id in CONTINUAL

@@ -10,7 +10,8 @@ from rich import box
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.tasks import TASKS, WORLDS, TaskEntry, World
+from adastack.tasks import TASKS, TaskEntry
+from adastack.tasks.spec import parse_spec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """The tables of finite tasks and of the other worlds."""
     return {
-        "tasks": [_row(entry) for entry in TASKS.values()],
-        "worlds": [_row(entry) for entry in WORLDS.values()],
+        "tasks": [_row(entry) for entry in TASKS.values() if entry.kind == "finite"],
+        "worlds": [_row(entry) for entry in TASKS.values() if entry.kind != "finite"],
     }
 
 
@@ -47,7 +48,7 @@ def show(result: dict[str, Any]) -> None:
     )
 
 
-def _row(entry: TaskEntry | World) -> dict[str, Any]:
+def _row(entry: TaskEntry) -> dict[str, Any]:
     return {
         "name": entry.name,
         "spec": entry.default_spec,
@@ -63,8 +64,8 @@ def _row(entry: TaskEntry | World) -> dict[str, Any]:
 
 def _name(row: dict[str, Any]) -> str:
     """The name, and below it its options as they stand by default."""
-    name, _, options = row["spec"].partition(":")
-    return "\n".join([f"[bold]{name}[/bold]", *(f" {option}" for option in options.split(","))])
+    name, options = parse_spec(row["spec"])
+    return "\n".join([f"[bold]{name}[/bold]", *(f" {n}={value}" for n, value in options.items())])
 
 
 def _fact(value: str | int | bool | None) -> str:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from adastack.commands import Output
 from adastack.memory import get_rule
-from adastack.tasks import FiniteTask, make_task
+from adastack.tasks import FiniteTask, make_task, resolve
 from adastack.theory.consistency import optimal_consistency
 from adastack.theory.gap import Gap, largest_gap, plot_gaps, value_gaps
 from adastack.theory.kappa import MAX_CHOICES, MAX_K, KappaResult, kappa
@@ -116,10 +116,10 @@ def _size(args: argparse.Namespace, task: FiniteTask) -> int:
 
 
 def _gap(args: argparse.Namespace) -> dict[str, Any]:
-    specs = [args.task] if not args.lengths else [_of_length(args.task, n) for n in args.lengths]
+    found = resolve(args.task)
+    tasks = [found.with_options(length=n) for n in args.lengths] if args.lengths else [found]
     answers = []
-    for spec in specs:
-        task = make_task(spec)
+    for task in (each.finite() for each in tasks):
         answers.append(
             value_gaps(
                 task,
@@ -137,16 +137,8 @@ def _gap(args: argparse.Namespace) -> dict[str, Any]:
         for length, gaps in zip(args.lengths, answers, strict=True)
     ]
     if args.plot:
-        name = args.task.partition(":")[0]
-        plot_gaps({name: [(row["length"], row["gap"]) for row in rows]}, args.plot)
+        plot_gaps({found.name: [(row["length"], row["gap"]) for row in rows]}, args.plot)
     return {"task": args.task, "lengths": rows, "plot": args.plot}
-
-
-def _of_length(spec: str, length: int) -> str:
-    """A task's name with another length."""
-    name, _, options = spec.partition(":")
-    others = [word for word in options.split(",") if word and not word.startswith("length=")]
-    return f"{name}:{','.join([f'length={length}', *others])}"
 
 
 def _gap_row(gap: Gap) -> dict[str, Any]:

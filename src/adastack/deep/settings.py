@@ -15,6 +15,7 @@ from adastack.settings import (
     check_within,
     replaced,
 )
+from adastack.tasks.spec import parse_spec
 
 ACTION_FORMS = ("factored", "flat")
 PADDINGS = ("empty", "reset")
@@ -182,7 +183,7 @@ def default_preset(task: str) -> str:
         >>> default_preset("cube:depth=2"), default_preset("passive-tmaze:length=16")
         ('cube', 'robust')
     """
-    name = task.partition(":")[0]
+    name = parse_spec(task).name
     return name if name in PRESETS else "robust"
 
 

@@ -7,18 +7,42 @@ Runs shorter than the paper's prove nothing and are not counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from adastack.lab.experiment import Claim, Verdict
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, difference_interval, summary
 
 PAPER_STEPS = 1_000_000
 NOTHING = "no runs that count yet"
 """There may be some that are too short, or too few."""
+
+Status = Literal["holds", "fails", "not enough runs"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What our results say of a claim."""
+
+    status: Status
+    measured: str
+    """What we found, with its interval and its seeds."""
+    needed: str
+    """What the claim asks for."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something the paper says, and how to test it."""
+
+    id: str
+    sentence: str
+    """The claim, in our words."""
+    where: str
+    """Where the paper says so."""
+    test: Callable[[Results], Verdict] = field(repr=False)
 
 
 class Found(NamedTuple):
@@ -64,7 +88,7 @@ class Arm:
 
 
 def all_of(checks: Iterable[Check], needed: str) -> Callable[[Results], Verdict]:
-    """A test that holds if every check does; what fails is told first."""
+    """A test that holds if every check does; failed checks are listed first."""
     checks = list(checks)
 
     def test(results: Results) -> Verdict:
@@ -82,16 +106,11 @@ def all_of(checks: Iterable[Check], needed: str) -> Callable[[Results], Verdict]
 def above(metric: str, first: Arm, second: Arm, margin: float = 0.0) -> Check:
     """The first is higher than the second: the 95% interval of the difference is above a margin."""
 
-    def check(results: Results) -> Found | None:
-        known = _values(results, metric, (first, second))
-        if known is None:
-            return None
-        one, two = known
-        interval = difference_interval(one, two)
-        text = f"{_told((first, second), known)}, apart by {interval}"
-        return Found(interval.low > margin, text)
+    def judge(values: Sequence[Floats], text: str) -> Found:
+        interval = difference_interval(values[0], values[1])
+        return Found(interval.low > margin, f"{text}, apart by {interval}")
 
-    return check
+    return _check(metric, (first, second), judge)
 
 
 def below(metric: str, first: Arm, second: Arm) -> Check:
@@ -110,58 +129,42 @@ def no_more(metric: str, first: Arm, second: Arm, share: float = 0.1, slack: flo
 
 
 def _close(metric: str, first: Arm, second: Arm, share: float, slack: float, sign: int) -> Check:
-    def check(results: Results) -> Found | None:
-        known = _values(results, metric, (first, second))
-        if known is None:
-            return None
-        one, two = (float(each.mean()) for each in known)
-        text = _told((first, second), known)
+    def judge(values: Sequence[Floats], text: str) -> Found:
+        one, two = (float(each.mean()) for each in values)
         if two > 0:
             text += f", ratio {one / two:.3f}"
         return Found(sign * (one - two) >= -max(share * abs(two), slack), text)
 
-    return check
+    return _check(metric, (first, second), judge)
 
 
 def alike(metric: str, arms: Sequence[Arm], share: float = 0.05) -> Check:
     """All means lie within a share of the largest."""
 
-    def check(results: Results) -> Found | None:
-        known = _values(results, metric, arms)
-        if known is None:
-            return None
-        means = [float(each.mean()) for each in known]
-        text = _told(arms, known)
+    def judge(values: Sequence[Floats], text: str) -> Found:
+        means = [float(each.mean()) for each in values]
         return Found(max(means) - min(means) <= share * abs(max(means)), text)
 
-    return check
+    return _check(metric, arms, judge)
 
 
 def between(metric: str, arm: Arm, low: float = -np.inf, high: float = np.inf) -> Check:
     """The mean lies in a range."""
-
-    def check(results: Results) -> Found | None:
-        values = arm.values(results, metric)
-        if values is None:
-            return None
-        return Found(bool(low <= values.mean() <= high), _told([arm], [values]))
-
-    return check
+    return _check(
+        metric, [arm], lambda values, text: Found(bool(low <= values[0].mean() <= high), text)
+    )
 
 
 def rising(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
     """The means rise from arm to arm, but for a slack, and the last is above the first."""
 
-    def check(results: Results) -> Found | None:
-        known = _values(results, metric, arms)
-        if known is None:
-            return None
-        means = np.array([each.mean() for each in known])
+    def judge(values: Sequence[Floats], text: str) -> Found:
+        means = np.array([each.mean() for each in values])
         text = ", ".join(f"{a.name}: {m:.3g}" for a, m in zip(arms, means, strict=True))
         grows = bool((np.diff(means) >= -slack).all())
-        return Found(grows and difference_interval(known[-1], known[0]).low > 0, text)
+        return Found(grows and difference_interval(values[-1], values[0]).low > 0, text)
 
-    return check
+    return _check(metric, arms, judge)
 
 
 def falling(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
@@ -170,13 +173,13 @@ def falling(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
 
 
 def about(what: str, check: Check) -> Check:
-    """The check, with what it is about told first."""
+    """The check, with its subject before what it found."""
 
-    def told(results: Results) -> Found | None:
+    def named(results: Results) -> Found | None:
         found = check(results)
         return found and found._replace(text=f"{what}, {found.text}")
 
-    return told
+    return named
 
 
 def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where: Any) -> Check:
@@ -189,15 +192,20 @@ def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where:
     return check
 
 
-def _values(results: Results, metric: str, arms: Sequence[Arm]) -> list[Floats] | None:
-    """The metric of each arm; None if one of them has too few seeds."""
-    found = [arm.values(results, metric) for arm in arms]
-    known = [each for each in found if each is not None]
-    return known if len(known) == len(arms) else None
+def _check(
+    metric: str, arms: Sequence[Arm], judge: Callable[[Sequence[Floats], str], Found]
+) -> Check:
+    """A check of the seeds of some arms, given with their means in words; all must have enough."""
 
+    def check(results: Results) -> Found | None:
+        found = [arm.values(results, metric) for arm in arms]
+        values = [each for each in found if each is not None]
+        if len(values) < len(arms):
+            return None
+        text = ", ".join(f"{a.name}: {summary(v)}" for a, v in zip(arms, values, strict=True))
+        return judge(values, text)
 
-def _told(arms: Sequence[Arm], values: Sequence[Floats]) -> str:
-    return ", ".join(f"{arm.name}: {summary(v)}" for arm, v in zip(arms, values, strict=True))
+    return check
 
 
 def evaluate(claims: Iterable[Claim], results: Results) -> list[tuple[Claim, Verdict]]:

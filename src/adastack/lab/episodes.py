@@ -11,7 +11,8 @@ from adastack.files import DamagedFileError
 from adastack.lab.job import Job
 from adastack.lab.store import Store
 from adastack.runs import Run
-from adastack.tasks.registry import resolve
+from adastack.tasks import resolve
+from adastack.tasks.spec import parse_spec
 from adastack.viewer.episode import spelled
 from adastack.viewer.show import show_of
 
@@ -50,7 +51,7 @@ def watch_all(store: Store, jobs: Iterable[Job]) -> list[Watched]:
 
 def _kind(job: Job) -> str:
     """A task's name without its options."""
-    return str(job.settings["task"]).partition(":")[0]
+    return parse_spec(job.settings["task"]).name
 
 
 def _rank(store: Store, job: Job) -> tuple[float, list[int]]:
@@ -79,8 +80,8 @@ def _is_rival(job: Job, best: Job) -> bool:
 def _watched(store: Store, job: Job) -> Watched:
     s = job.settings
     title = f"{spelled(s['task'])}: {s['memory']} memory, {s['stack_size']} slots, {s['algo']}"
-    steps = MOST_STEPS if resolve(s["task"]).kind == "finite" else MOST_PICTURES
     try:
+        steps = MOST_STEPS if resolve(s["task"]).kind == "finite" else MOST_PICTURES
         show = show_of(Run.open(store.folder(job) / "run"), _success(store, job)[1])
         return Watched(title, show.episode(max_steps=steps))
     except (ImportError, DamagedFileError, ValueError) as error:

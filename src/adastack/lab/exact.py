@@ -10,8 +10,7 @@ from adastack.lab.execute import register_kind
 from adastack.lab.manifest import to_jsonable
 from adastack.process.induced import induce
 from adastack.progress import Progress
-from adastack.tasks.finite import FiniteTask
-from adastack.tasks.registry import make_task
+from adastack.tasks import FiniteTask, make_task, resolve
 from adastack.theory.consistency import optimal_consistency
 from adastack.theory.cost import MEMORIES, NETS, SLIPS, Shape, cost, growth
 from adastack.theory.gap import largest_gap, value_gaps
@@ -57,8 +56,8 @@ def find_gaps(settings: Settings, folder: Path, progress: Progress) -> Result:
     """
     rows = []
     for done, length in enumerate(settings.get("lengths") or [None]):
-        spec = settings["task"] if length is None else of_length(settings["task"], length)
-        task = make_task(spec)
+        found = resolve(settings["task"])
+        task = (found if length is None else found.with_options(length=length)).finite()
         gaps = value_gaps(
             task,
             _size(task, settings),
@@ -155,18 +154,6 @@ def find_costs(settings: Settings, folder: Path, progress: Progress) -> Result:
         for memory in MEMORIES
     ]
     return {"shape": vars(shape), "rows": rows, "growth": orders, "slips": list(SLIPS)}
-
-
-def of_length(spec: str, length: int) -> str:
-    """A task's name with another length.
-
-    Example:
-        >>> of_length("passive-tmaze:continual=true", 6)
-        'passive-tmaze:length=6,continual=true'
-    """
-    name, _, options = spec.partition(":")
-    others = [word for word in options.split(",") if word and not word.startswith("length=")]
-    return f"{name}:{','.join([f'length={length}', *others])}"
 
 
 def _search(settings: Settings) -> dict[str, Any]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TypeVar
 
+from adastack.lab.claims import Claim
 from adastack.lab.job import Job
-
-if TYPE_CHECKING:
-    from adastack.lab.results import Results
+from adastack.lab.results import Results
 
 T = TypeVar("T")
-Status = Literal["holds", "fails", "not enough runs"]
 
 
 @dataclass(frozen=True)
@@ -62,35 +60,10 @@ class Analysis:
     figures: Sequence[Figure] = ()
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What our results say of a claim."""
-
-    status: Status
-    measured: str
-    """What we found, with its interval and its seeds."""
-    needed: str
-    """What the claim asks for."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """Something the paper says, and how to test it."""
-
-    id: str
-    sentence: str
-    """The claim, in our words."""
-    where: str
-    """Where the paper says so."""
-    test: Callable[[Results], Verdict] = field(repr=False)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Experiment:
     """A figure or table of the paper."""
 
-    name: str
-    """The name on the command line."""
     title: str
     where: str
     """Its place in the paper."""
@@ -99,5 +72,7 @@ class Experiment:
     analyse: Callable[[Results], Analysis] = field(repr=False)
     """Tables and figures from what is finished."""
     claims: tuple[Claim, ...] = ()
+    name: str = ""
+    """The name on the command line; `load_experiments` takes that of the module."""
     page: str = field(default="", repr=False)
-    """What the paper shows, what we run and how to read it, as Markdown."""
+    """What the paper shows, what we run and how to read it, as Markdown; likewise its page."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
-import subprocess
-import sys
 import tempfile
 from contextlib import suppress
 from typing import IO
 
+from adastack.lab.fork_server import start_worker
 from adastack.lab.job import Job
 from adastack.lab.store import Store
 from adastack.lab.worker import Ending, decode_ending, encode, environment
@@ -44,7 +44,7 @@ class LocalPool:
             if ending.status != "died" and ending.peak_bytes < MOST_BYTES:
                 self._idle.append(worker)
             else:
-                worker.kill()
+                worker.close()
             ended.append((job, ending))
         return ended
 
@@ -52,66 +52,84 @@ class LocalPool:
         """Kills the worker of a job; `wait` then says that it died."""
         for worker in self._busy:
             if worker.job == job:
-                worker.process.kill()
+                worker.kill()
 
     def close(self) -> None:
         """Ends all workers, whatever they do."""
         for worker in (*self._idle, *self._busy):
-            worker.kill()
+            worker.close()
         self._idle, self._busy = [], []
 
 
 class _Worker:
+    """A process that computes jobs, one at a time."""
+
     def __init__(self, store: Store) -> None:
         self.job: Job | None = None
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        # A session of its own: Ctrl-C is for the parent, which then ends its workers.
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "adastack.lab.worker", str(store.root)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            bufsize=0,
-            env={**os.environ, **environment()},
-            start_new_session=True,
-        )
+        jobs, give = os.pipe()
+        hear, answers = os.pipe()
+        self._jobs, self._answers = open(give, "wb", 0), open(hear, "rb", 0)  # noqa: SIM115
+        try:
+            self._server, self._pid = start_worker(
+                {**os.environ, **environment()}, jobs, answers, self._errors.fileno()
+            )
+        finally:
+            os.close(jobs)
+            os.close(answers)
+        self._code: int | None = None
+        self._write(json.dumps(str(store.root)).encode() + b"\n")
 
     def fileno(self) -> int:
         """What `select` watches: the worker's answers."""
-        assert self.process.stdout is not None
-        return self.process.stdout.fileno()
+        return self._answers.fileno()
 
     def take(self, job: Job) -> None:
         """Begins a job; if the worker is dead already, its answer will say so."""
         self.job = job
-        assert self.process.stdin is not None
+        self._write(encode(job))
+
+    def _write(self, line: bytes) -> None:
         with suppress(BrokenPipeError):
-            self.process.stdin.write(encode(job))
+            self._jobs.write(line)
 
     def answer(self) -> tuple[Job, Ending]:
         """The job and how it ended."""
-        assert self.process.stdout is not None
         assert self.job is not None
-        line = self.process.stdout.readline()
+        line = self._answers.readline()
         job, self.job = self.job, None
         if line.endswith(b"\n"):
             return job, decode_ending(line)
-        return job, Ending("died", self._exit_reason())
+        return job, Ending("died", f"its worker died{self._exit_reason()}")
 
     def _exit_reason(self) -> str:
-        code = self.process.wait()
+        try:
+            code = self._wait()
+        except ConnectionError:
+            return ""
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         self._errors.seek(0)
         said = self._errors.read().decode(errors="replace").strip().splitlines()
-        return f"its worker died ({how})" + (f": {said[-1]}" if said and code > 0 else "")
+        return f" ({how})" + (f": {said[-1]}" if said and code > 0 else "")
+
+    def _wait(self) -> int:
+        if self._code is None:
+            self._code = self._server.wait(self._pid)
+        return self._code
 
     def kill(self) -> None:
+        """Kills the process, unless it is known to be gone: its number may be another's by now."""
+        if self._code is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+
+    def close(self) -> None:
         """Ends the process and waits until it is gone."""
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self._errors):
-            if stream is not None:
-                stream.close()
+        self.kill()
+        with suppress(ConnectionError):
+            self._wait()
+        for stream in (self._jobs, self._answers, self._errors):
+            stream.close()
 
 
 def available_cores() -> int:

@@ -7,8 +7,9 @@ from collections.abc import Sequence, Sized
 from html import escape
 from typing import Any
 
+from adastack.lab.claims import Claim, Verdict
 from adastack.lab.episodes import Watched
-from adastack.lab.experiment import Claim, Table, Verdict
+from adastack.lab.experiment import Table
 from adastack.lab.job import Job
 from adastack.lab.live import duration, label
 from adastack.lab.report_data import STATUSES, ExperimentReport, ReportData

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from adastack.files import DamagedFileError
-from adastack.lab.claims import evaluate
-from adastack.lab.experiment import Analysis, Claim, Experiment, Scale, Status, Verdict
+from adastack.lab.claims import Claim, Status, Verdict, evaluate
+from adastack.lab.experiment import Analysis, Experiment, Scale
 from adastack.lab.job import Job
 from adastack.lab.results import Results
 from adastack.lab.store import Store

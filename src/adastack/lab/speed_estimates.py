@@ -9,6 +9,7 @@ from contextlib import suppress
 from adastack.files import DamagedFileError
 from adastack.lab.job import Job
 from adastack.lab.store import Store
+from adastack.tasks.spec import parse_spec
 from adastack.training import ALGORITHMS
 
 USUAL = {"q": 3e6, "reinforce": 1e6, "mlp": 6e4, "lstm": 2.4e4, "transformer": 1e4, "cnn": 1e3}
@@ -110,7 +111,7 @@ def _net(job: Job) -> str:
 
 
 def _world(job: Job) -> str:
-    return str(job.settings.get("task", "")).partition(":")[0]
+    return parse_spec(job.settings.get("task", "")).name
 
 
 def _keys(job: Job) -> list[Hashable]:

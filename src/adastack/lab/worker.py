@@ -1,8 +1,9 @@
 """A worker: a process that takes jobs, one after the other, until nobody listens any more.
 
-``python -m adastack.lab.worker STORE`` reads a job a line from standard input and answers each on
-standard output. It ends with its input, in the middle of a job if need be: whatever ends the
-process that gives it jobs ends the worker, too, and every file is written whole.
+It reads from standard input: the store's folder, then a job a line, and answers each on standard
+output. It ends with its input, in the middle of a job if need be: whatever ends the process that
+gives it jobs ends the worker, too, and every file is written whole. `adastack.lab.fork_server`
+starts it.
 """
 
 from __future__ import annotations
@@ -105,14 +106,14 @@ def decode_ending(line: bytes) -> Ending:
     return Ending(**json.loads(line))
 
 
-def main(root: str) -> None:
+def main() -> None:
     """Takes jobs from standard input until it ends."""
     # What a library prints must not come between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, lines), daemon=True).start()
-    store = Store(root)
+    store = Store(json.loads(lines.get()))
     while True:
         job = job_from(json.loads(lines.get()))
         answers.write(encode(replace(attempt(store, job), peak_bytes=_peak_bytes())))
@@ -132,7 +133,3 @@ def _listen(source: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
     for line in source:
         lines.put(line)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -150,6 +150,16 @@ def _successors(task: FiniteTask) -> tuple[NDArray[np.int64], Ints]:
 
 # The compiled part. Stacks and pairs are interned: each gets a number, found again through an
 # open-addressing hash table (a place holds a number, or -1) that doubles before it is half full.
+# Arrays are copied in loops: an assignment to a slice takes seconds to compile, for the message
+# of an error that cannot happen.
+
+
+@numba.njit(cache=True)
+def _copy(source, target):  # type: ignore[no-untyped-def]
+    """Writes an array to the beginning of a larger one."""
+    flat_source, flat_target = source.reshape(-1), target.reshape(-1)
+    for i in range(len(flat_source)):
+        flat_target[i] = flat_source[i]
 
 
 @numba.njit(cache=True)
@@ -201,13 +211,13 @@ def _intern_stack(stacks, table, count, stack):  # type: ignore[no-untyped-def]
         return stacks, table, table[place]
     if count == len(stacks):
         larger = np.empty((2 * count, len(stack)), np.int32)
-        larger[:count] = stacks
+        _copy(stacks, larger)
         stacks = larger
         table = np.full(4 * len(stacks), -1, np.int32)
         for old in range(count):
             table[_place_of_stack(stacks, table, stacks[old])] = old
         place = _place_of_stack(stacks, table, stack)
-    stacks[count] = stack
+    _copy(stack, stacks[count])
     table[place] = count
     return stacks, table, count
 
@@ -220,7 +230,7 @@ def _intern_key(keys, table, count, key):  # type: ignore[no-untyped-def]
         return keys, table, count
     if count == len(keys):
         larger = np.empty(2 * count, np.int64)
-        larger[:count] = keys
+        _copy(keys, larger)
         keys = larger
         table = np.full(4 * len(keys), -1, np.int32)
         for old in range(count):
@@ -282,7 +292,7 @@ def _explore(  # type: ignore[no-untyped-def]
                     n_stacks = max(n_stacks, agent + 1)
                     if len(push) < len(stacks):
                         larger = np.full((len(stacks), n_memory, empty), -1, np.int32)
-                        larger[: len(push)] = push
+                        _copy(push, larger)
                         push = larger
                     push[origin, action, symbol] = agent
                 key = np.int64(agent) * n_states + after

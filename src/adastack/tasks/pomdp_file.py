@@ -12,14 +12,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from numpy.typing import NDArray
 
 from adastack.tasks.finite import Bools, Floats
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+
+    Statement = Tree[Token]
 
 GRAMMAR = r"""
 file: statement*
@@ -68,9 +71,6 @@ TOLERANCE = 2e-4
 """How far a row may be from summing to one; files round their numbers."""
 
 
-Statement = Tree[Token]
-
-
 class PomdpError(ValueError):
     """A ``.pomdp`` file that cannot be read; the message names the file and the line."""
 
@@ -110,10 +110,14 @@ def parse_pomdp(text: str, source: str = "pomdp") -> Pomdp:
 
 @cache
 def _parser() -> Lark:
+    from lark import Lark
+
     return Lark(GRAMMAR, start="file", parser="lalr")
 
 
 def _syntax(text: str, source: str) -> list[Statement]:
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
     try:
         tree = _parser().parse(text)
     except UnexpectedToken as error:

@@ -1,90 +1,19 @@
-"""The table of tasks: their names, Gymnasium ids and what is known about them."""
+"""The registry of tasks and worlds: `resolve` says what a name on the command line stands for."""
 
 from __future__ import annotations
 
-import difflib
-import inspect
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import gymnasium
+from gymnasium.vector import AutoresetMode, VectorEnv
 
-from adastack.tasks.classics import heaven_hell, key_order, office
+from adastack.tasks.entry import Resolved, TaskEntry
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.recall import memory_length, repeat_first
-from adastack.tasks.tmaze import active_tmaze, passive_tmaze
-from adastack.tasks.xormaze import xormaze
-
-if TYPE_CHECKING:
-    from gymnasium.vector import AutoresetMode
-
-    from adastack.tasks.environment import FiniteTaskEnv, FiniteTaskVectorEnv
-
-Builder = Callable[..., FiniteTask]
-
-
-class HasOptions(Protocol):
-    """Something with a name and options."""
-
-    @property
-    def name(self) -> str:
-        """The name on the command line, without options."""
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """The options and their defaults."""
-
-
-@dataclass(frozen=True)
-class PaperRow:
-    """A row of the paper's value-consistency table, as printed."""
-
-    horizon: str
-    """T, the longest episode (or, for continual tasks, the steps of training)."""
-    k_star: str
-    """How many last observations make the task Markov."""
-    kappa: str
-    """How many kept observations are enough to act optimally."""
-    value_consistent: bool
-    """Whether the paper ticks value-consistency."""
-
-
-@dataclass(frozen=True)
-class TaskEntry:
-    """A task's row in the table."""
-
-    name: str
-    """The name on the command line, without options."""
-    builder: Builder
-    """The function that builds it; its parameters are the task's options."""
-    remember: str
-    """What must be remembered, in a line."""
-    env_id: str | None = None
-    """The Gymnasium id."""
-    horizon: str | None = None
-    """T here: the longest attempt, in terms of the options."""
-    k_star: str | None = None
-    """k* here."""
-    kappa: int | None = None
-    """kappa here, with adaptive stacking, where it is known."""
-    paper: PaperRow | None = None
-    """The paper's row for this task or its kind."""
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options and their defaults, `inspect.Parameter.empty` for those that have none."""
-        parameters = inspect.signature(self.builder).parameters.values()
-        return {parameter.name: parameter.default for parameter in parameters}
-
-    @property
-    def default_spec(self) -> str:
-        """The name with its options as they stand by default."""
-        return spelled_spec(self)
-
+from adastack.tasks.spec import check_options, did_you_mean, parse_spec, parse_value
+from adastack.tasks.table import ROWS
 
 _TASKS: dict[str, TaskEntry] = {}
 TASKS: Mapping[str, TaskEntry] = MappingProxyType(_TASKS)
@@ -92,10 +21,10 @@ TASKS: Mapping[str, TaskEntry] = MappingProxyType(_TASKS)
 
 
 def register_task(entry: TaskEntry) -> None:
-    """Adds a task to the table and, if it has one, its id to Gymnasium's.
+    """Adds a task or world to the registry and, if it has one, its id to Gymnasium's.
 
     Raises:
-        ValueError: If the name is taken.
+        ValueError: If the name or the id is taken.
 
     Example:
         >>> from adastack.tasks import TaskEntry, make_task, passive_tmaze, register_task
@@ -112,8 +41,8 @@ def register_task(entry: TaskEntry) -> None:
     if entry.env_id is not None:
         gymnasium.register(
             entry.env_id,
-            entry_point="adastack.tasks.registry:make_env",
-            vector_entry_point="adastack.tasks.registry:make_vector_env",
+            entry_point=f"{__name__}:make_env",
+            vector_entry_point=f"{__name__}:make_vector_env",
             kwargs={"task": entry.name},
             # The environment itself refuses what these wrappers would catch, and cuts episodes.
             order_enforce=False,
@@ -122,31 +51,51 @@ def register_task(entry: TaskEntry) -> None:
     _TASKS[entry.name] = entry
 
 
-def make_task(spec: str) -> FiniteTask:
-    """Builds a task from its name on the command line.
+def resolve(spec: str) -> Resolved:
+    """What a name on the command line stands for.
 
     Args:
-        spec: ``name`` or ``name:option=value,...``; values are whole numbers, ``true``, ``false``
-            or, for a file, a path.
+        spec: A task or world, ``name`` or ``name:option=value,...``, or a Gymnasium id. Values are
+            numbers, ``true``, ``false`` or words, such as a path.
 
     Raises:
         ValueError: If the name, an option or a value is unknown.
+
+    Example:
+        >>> from adastack.tasks import resolve
+        >>> [resolve(spec).kind for spec in ("xormaze", "cube:depth=2", "CartPole-v1")]
+        ['finite', 'functional', 'host']
+    """
+    name, words = parse_spec(spec)
+    entry = _TASKS.get(name) or _gymnasium_entry(name)
+    check_options(name, entry.options, words)
+    defaults = entry.options
+    options = {option: parse_value(option, defaults[option], words[option]) for option in words}
+    return Resolved(entry, options)
+
+
+def make_task(spec: str) -> FiniteTask:
+    """Builds a finite task from its name on the command line.
+
+    Args:
+        spec: ``name`` or ``name:option=value,...``, as for `resolve`.
+
+    Raises:
+        ValueError: If the name, an option or a value is unknown, or the task is not finite.
 
     Example:
         >>> from adastack.tasks import make_task
         >>> make_task("passive-tmaze:length=5,continual=true").name
         'passive-tmaze:length=5,continual=true'
     """
-    name, words = split_spec(spec)
-    entry = _entry(name)
-    return entry.builder(**option_values(entry, words))
+    return resolve(spec).finite()
 
 
-def make_env(task: str, render_mode: str | None = None, **options: Any) -> FiniteTaskEnv:
+def make_env(task: str, render_mode: str | None = None, **options: Any) -> gymnasium.Env[Any, Any]:
     """The environment of a registered task; Gymnasium's entry point."""
-    from adastack.tasks.environment import FiniteTaskEnv
-
-    return FiniteTaskEnv(_build(task, options), render_mode)
+    entry = _TASKS[task]
+    check_options(task, [*entry.options, *entry.env_only], options)
+    return Resolved(entry, options).env(render_mode)
 
 
 def make_vector_env(
@@ -155,197 +104,40 @@ def make_vector_env(
     autoreset_mode: AutoresetMode | str = "NextStep",
     render_mode: str | None = None,
     **options: Any,
-) -> FiniteTaskVectorEnv:
+) -> VectorEnv[Any, Any, Any]:
     """The vector environment of a registered task; Gymnasium's entry point."""
-    from adastack.tasks.environment import FiniteTaskVectorEnv
-
-    return FiniteTaskVectorEnv(_build(task, options), num_envs, autoreset_mode, render_mode)
-
-
-def split_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """The name and the options of a task as they stand on the command line.
-
-    Raises:
-        ValueError: If an option has no value, or comes twice.
-    """
-    name, _, text = spec.partition(":")
-    options: dict[str, str] = {}
-    # A comma may stand in a path: only one before the next option separates.
-    for word in re.split(r",(?=\w+=)", text) if text else []:
-        option, equals, value = word.partition("=")
-        if not equals:
-            raise ValueError(f"expected option=value after {name!r}, actual: {word!r}")
-        if option in options:
-            raise ValueError(f"expected option {option!r} once, actual: twice in {spec!r}")
-        options[option] = value
-    return name, options
+    made = Resolved(_TASKS[task], {}).with_options(**options)
+    return made.vector_env(num_envs, autoreset_mode, render_mode)
 
 
-def option_values(entry: HasOptions, words: Mapping[str, str]) -> dict[str, Any]:
-    """Options as they were written, each as a value of the same type as its default."""
-    check_options(entry, words)
-    return {option: _value(option, entry.options[option], text) for option, text in words.items()}
+def _gymnasium_entry(env_id: str) -> TaskEntry:
+    """A row for an id that is not ours to register."""
+    if env_id not in gymnasium.registry:
+        name, _, rest = env_id.partition(":")
+        if name in _TASKS:
+            raise ValueError(f"expected option=value after {name!r}, actual: {rest!r}")
+        raise ValueError(
+            f"expected a task of {', '.join(_TASKS)} or a Gymnasium id, actual: {env_id!r}"
+            f"{did_you_mean(name, [*_TASKS, *gymnasium.registry])}"
+        )
+    return TaskEntry(
+        env_id,
+        env=partial(gymnasium.make, env_id),
+        vector_env=partial(_make_vector, env_id),
+        defaults={},
+    )
 
 
-def check_options(entry: HasOptions, names: Iterable[str]) -> None:
-    """Raises if one of the names is no option."""
-    options = entry.options
-    for name in names:
-        if name not in options:
-            known = f"of {', '.join(options)}" if options else "(it has none)"
-            raise ValueError(
-                f"expected an option {known} for {entry.name}, actual: {name!r}"
-                f"{hint(name, options)}"
-            )
+def _make_vector(
+    env_id: str, num_envs: int, autoreset_mode: AutoresetMode | str, **options: Any
+) -> VectorEnv[Any, Any, Any]:
+    """Vector environments of an id: our own in one program, others one after the other."""
+    if gymnasium.spec(env_id).namespace == "adastack":
+        form, options = "vector_entry_point", {**options, "autoreset_mode": autoreset_mode}
+    else:
+        form, options = "sync", {**options, "vector_kwargs": {"autoreset_mode": autoreset_mode}}
+    return gymnasium.make_vec(env_id, num_envs, form, **options)
 
 
-def spelled_spec(entry: HasOptions) -> str:
-    """The name with its options as they stand by default."""
-    words = [f"{option}={_spelled(value)}" for option, value in entry.options.items()]
-    return f"{entry.name}:{','.join(words)}" if words else entry.name
-
-
-def hint(word: str, known: Iterable[str]) -> str:
-    """What might have been meant."""
-    close = difflib.get_close_matches(word, list(known), 1)
-    return f" (did you mean {close[0]}?)" if close else ""
-
-
-def _build(name: str, options: Mapping[str, Any]) -> FiniteTask:
-    entry = _entry(name)
-    check_options(entry, options)
-    return entry.builder(**options)
-
-
-def _entry(name: str) -> TaskEntry:
-    if name not in _TASKS:
-        from adastack.tasks.worlds import WORLDS
-
-        known = ", ".join(_TASKS)
-        why = hint(name, [*_TASKS, *WORLDS]) or " (`adastack tasks` lists worlds, too)"
-        why = ", which is no finite table" if name in WORLDS else why
-        raise ValueError(f"expected a task of {known}, actual: {name!r}{why}")
-    return _TASKS[name]
-
-
-def _value(option: str, default: Any, text: str) -> float | bool | str:
-    if isinstance(default, bool):
-        if text not in ("true", "false"):
-            raise ValueError(f"expected {option}=true or {option}=false, actual: {text!r}")
-        return text == "true"
-    if isinstance(default, int):
-        if not re.fullmatch(r"[+-]?\d+", text):
-            raise ValueError(f"expected a whole number for {option}, actual: {text!r}")
-        return int(text)
-    if isinstance(default, float):
-        try:
-            return float(text)
-        except ValueError:
-            raise ValueError(f"expected a number for {option}, actual: {text!r}") from None
-    return text
-
-
-def _spelled(value: Any) -> str:
-    if value is inspect.Parameter.empty:
-        return "..."
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _pomdp(file: str | Path = "tiger") -> FiniteTask:
-    """The task of a ``.pomdp`` file; its parser is loaded when one is read."""
-    from adastack.tasks.pomdp_task import pomdp
-
-    return pomdp(file)
-
-
-_REWARD_MACHINES = PaperRow("1000", "T", "T", value_consistent=False)
-
-for _row in (
-    TaskEntry(
-        "passive-tmaze",
-        passive_tmaze,
-        "the colour at the start, until the junction",
-        "adastack/PassiveTMaze-v0",
-        horizon="length",
-        k_star="T",
-        kappa=2,
-        paper=PaperRow("10^6", "T", "2", value_consistent=True),
-    ),
-    TaskEntry(
-        "active-tmaze",
-        active_tmaze,
-        "the colour behind the start, once it has been looked for",
-        "adastack/ActiveTMaze-v0",
-        horizon="100",
-        k_star="T",
-        kappa=2,
-        paper=PaperRow("100", "T", "2", value_consistent=True),
-    ),
-    TaskEntry(
-        "xormaze",
-        xormaze,
-        "two colours, of which only the comparison counts",
-        "adastack/XorMaze-v0",
-        horizon="100",
-        k_star="T",
-        kappa=3,
-        paper=PaperRow("100", "T", "3", value_consistent=True),
-    ),
-    TaskEntry(
-        "heaven-hell",
-        heaven_hell,
-        "which way heaven is, once the priest has been asked",
-        "adastack/HeavenHell-v0",
-        horizon="20",
-        k_star="T",
-        kappa=2,
-        paper=PaperRow("20", "T", "2", value_consistent=True),
-    ),
-    TaskEntry(
-        "repeat-first",
-        repeat_first,
-        "the suit of the first card",
-        "adastack/RepeatFirst-v0",
-        horizon="length",
-        k_star="T",
-        kappa=2,
-        paper=PaperRow("832", "T", "2", value_consistent=True),
-    ),
-    TaskEntry(
-        "memory-length",
-        memory_length,
-        "the bits of the context, until one is asked for",
-        "adastack/MemoryLength-v0",
-        horizon="length + 1",
-        k_star="T",
-        kappa=2,
-        paper=PaperRow("100", "T", "2", value_consistent=True),
-    ),
-    TaskEntry(
-        "office",
-        office,
-        "whether coffee has been fetched (and whether anything was broken)",
-        "adastack/Office-v0",
-        horizon="100",
-        k_star="T",
-        kappa=2,
-        paper=_REWARD_MACHINES,
-    ),
-    TaskEntry(
-        "key-order",
-        key_order,
-        "which key was taken last",
-        "adastack/KeyOrder-v0",
-        horizon="100",
-        k_star="T",
-        kappa=2,
-        paper=_REWARD_MACHINES,
-    ),
-    TaskEntry(
-        "pomdp",
-        _pomdp,
-        "what the file makes worth remembering",
-        "adastack/Pomdp-v0",
-    ),
-):
+for _row in ROWS:
     register_task(_row)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adastack.process.induced import Induced, induce
+from adastack.tasks import resolve
 from adastack.tasks.finite import Floats
-from adastack.tasks.registry import TASKS, make_task
 from adastack.theory.consistency import Consistency, optimal_consistency, policy_consistency
 from adastack.theory.kappa import kappa
 from adastack.theory.stacks import StackPolicy
@@ -51,8 +51,8 @@ def consistency_table(specs: tuple[str, ...] = SPECS) -> list[Row]:
 
 
 def _row(spec: str) -> Row:
-    task = make_task(spec)
-    paper = TASKS[spec.partition(":")[0]].paper
+    resolved = resolve(spec)
+    task, paper = resolved.finite(), resolved.entry.paper
     found = kappa(task)
     if paper is None or found.kappa is None or found.policy is None:
         raise ValueError(f"expected a task with a row in the paper and a kappa, actual: {spec}")

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from adastack.tasks import FiniteTask, FiniteTaskEnv
 from adastack.tasks.drawing.finite_task import colour_of, maze_cells, window
 from adastack.tasks.finite import Picture
+from adastack.tasks.spec import parse_spec
 from adastack.wrappers import MemoryStack
 
 Player = Callable[[Sequence[int]], tuple[int, int]]
@@ -78,8 +79,8 @@ def spelled(spec: str) -> str:
         >>> spelled("passive-tmaze:length=16,continual=true")
         'passive-tmaze (length 16, continual)'
     """
-    name, _, options = spec.partition(":")
-    words = options.replace("=true", "").replace("=", " ").replace(",", ", ")
+    name, options = parse_spec(spec)
+    words = ", ".join(n if value == "true" else f"{n} {value}" for n, value in options.items())
     return f"{name} ({words})" if words else name
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from adastack.memory import get_rule
 from adastack.process.induced import TooLargeError
-from adastack.tasks import FiniteTask
-from adastack.tasks.registry import TASKS
+from adastack.tasks import TASKS, FiniteTask
+from adastack.tasks.spec import parse_spec
 from adastack.theory.belief import beliefs
 from adastack.theory.bound import best_policy
 from adastack.theory.feasible import find_optimal
@@ -132,7 +132,7 @@ def hints(task: FiniteTask, rule: str, stack_size: int) -> StackPolicy:
 
 
 def _goal(task: FiniteTask) -> str:
-    entry = TASKS.get(task.name.partition(":")[0])
+    entry = TASKS.get(parse_spec(task.name).name)
     return f" Worth remembering: {entry.remember}." if entry else ""
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adastack.tasks import cube_depth
 from adastack.tasks.functional import FunctionalTaskEnv
+from adastack.tasks.worlds.cube import depth as cube_depth
 from adastack.tasks.worlds.cube.functional import VIEWS, Cube, is_solved
 from adastack.tasks.worlds.cube.moves import ACTIONS, FACES, LOOKS, TURNS, face, moves, solved
 from tasks.worlds.plain_cube import PlainCube

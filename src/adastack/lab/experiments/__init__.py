@@ -1,10 +1,11 @@
-"""The paper's experiments, a package each, found by looking."""
+"""The paper's experiments: each is a module with an `EXPERIMENT`, and a page of the same name."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
@@ -16,7 +17,7 @@ ORDER = (
     *("generalisation", "fetch", "minigrid", "cube", "cartpole"),
     *("minimal-memory", "consistency", "cost"),
 )
-"""How lists and reports tell it: the headline, tables, networks, other worlds, theory, cost."""
+"""The order in lists and reports: the headline, tables, networks, other worlds, theory, cost."""
 
 
 @cache
@@ -29,9 +30,10 @@ def load_experiments() -> dict[str, Experiment]:
     """
     found = {}
     for module in pkgutil.iter_modules(__path__):
-        if module.ispkg:
-            package = importlib.import_module(f"{__name__}.{module.name}")
-            found[package.EXPERIMENT.name] = package.EXPERIMENT
+        experiment: Experiment = importlib.import_module(f"{__name__}.{module.name}").EXPERIMENT
+        page = files(__name__).joinpath(f"{module.name}.md").read_text(encoding="utf-8")
+        name = module.name.replace("_", "-")
+        found[name] = replace(experiment, name=name, page=page)
     return {name: found[name] for name in (*ORDER, *found)}
 
 
@@ -45,8 +47,3 @@ def choose_experiments(names: Sequence[str]) -> dict[str, Experiment]:
         if name not in known and name != "all":
             raise ValueError(f"{expected}, actual: {name!r}")
     return {name: each for name, each in known.items() if {name, "all"} & set(names)}
-
-
-def read_page(package: str) -> str:
-    """The page.md of an experiment's package."""
-    return files(package).joinpath("page.md").read_text(encoding="utf-8")

@@ -1,0 +1,158 @@
+"""Value-consistency of the tasks of the paper's table, and what Q-learning converges to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adastack.lab.claims import Check, Claim, Found, all_of, exactly
+from adastack.lab.experiment import Analysis, Experiment, Scale, Table
+from adastack.lab.job import Job
+from adastack.lab.results import Results
+from adastack.lab.studies.study_figures import analysis
+from adastack.theory.table import SPECS
+
+TD_TASKS = {
+    "passive-tmaze:length=5": 2,
+    "passive-tmaze:length=5,continual=true": 2,
+    "active-tmaze:length=6": 2,
+    "active-tmaze:length=6,continual=true": 2,
+    "xormaze": 3,
+    "heaven-hell": 2,
+    "repeat-first": 2,
+    "memory-length": 2,
+    "office": 2,
+    "key-order": 2,
+}
+"""Tasks with the slots that are enough for them."""
+SMOKE = ("heaven-hell", "office")
+MACHINES = ("office", "key-order")
+TICKED = tuple(spec for spec in SPECS if spec not in MACHINES)
+COLUMNS = ("paper_consistent", "discounted", "undiscounted", "exploring")
+
+
+def sweep(scale: Scale) -> list[Job]:
+    """Exact computations alone."""
+    specs = scale.pick(paper=SPECS, smoke=SMOKE)
+    tasks = scale.pick(paper=tuple(TD_TASKS), smoke=SMOKE)
+    return [
+        *(Job("consistency", {"task": spec}) for spec in specs),
+        *(Job("td", {"task": task, "k": TD_TASKS[task]}) for task in tasks),
+    ]
+
+
+def analyse(results: Results) -> Analysis:
+    """Two tables."""
+    header = ["task", "kappa", "paper's kappa", "paper", "optimal", "undiscounted", "exploring"]
+    rows = [
+        [r["task"], r["kappa"], r["paper_kappa"], *("yes" if r[c] else "no" for c in COLUMNS)]
+        for r in results.exact("consistency")
+    ]
+    caption = (
+        "Whether all histories behind each stack have the same value: as the paper has it; under "
+        "an optimal policy at discount 0.99; without discount; with one action in ten at random."
+    )
+    limits = [
+        [
+            r["task"],
+            r["k"],
+            f"{r['value']:.4g}",
+            f"{r['optimum']:.4g}",
+            "yes" if r["optimal"] else "no",
+        ]
+        for r in results.exact("td")
+    ]
+    return analysis(
+        [
+            Table("consistency", header, rows, caption),
+            Table(
+                "td",
+                ["task", "k", "greedy on the fixed point", "V*", "optimal"],
+                limits,
+                "Where Q-learning on stacks converges under uniformly random behaviour.",
+            ),
+        ]
+    )
+
+
+def _says(spec: str, column: str, want: bool) -> Check:
+    def judge(row: dict[str, Any]) -> Found:
+        return Found(row[column] == want, f"{spec}: {'yes' if row[column] else 'no'}")
+
+    return exactly("consistency", judge, task=spec)
+
+
+def _kappa(spec: str) -> Check:
+    def judge(row: dict[str, Any]) -> Found:
+        paper, ours = row["paper_kappa"], row["kappa"]
+        return Found(paper == str(ours), f"{spec}: {ours} (paper {paper})")
+
+    return exactly("consistency", judge, task=spec)
+
+
+def _optimal(task: str) -> Check:
+    def judge(row: dict[str, Any]) -> Found:
+        return Found(bool(row["optimal"]), f"{task}: {row['value']:.3g} of {row['optimum']:.3g}")
+
+    return exactly("td", judge, task=task)
+
+
+EXPERIMENT = Experiment(
+    title="Value-consistency and where TD-learning ends",
+    where="Table 2, Theorem 3",
+    sweep=sweep,
+    analyse=analyse,
+    claims=(
+        Claim(
+            "consistency-ticks",
+            "The tasks that the table ticks are value-consistent under optimal policies.",
+            "Table 2",
+            all_of(
+                [_says(spec, "discounted", True) for spec in TICKED],
+                "an optimal policy with kappa slots and no two values behind a stack, discount "
+                "0.99",
+            ),
+        ),
+        Claim(
+            "consistency-ticks-undiscounted",
+            "The tasks that the table ticks are value-consistent, at least without a discount.",
+            "Table 2",
+            all_of(
+                [_says(spec, "undiscounted", True) for spec in TICKED],
+                "the same for the total reward, or the differential value of a continual task",
+            ),
+        ),
+        Claim(
+            "consistency-machines",
+            "Reward machines are not value-consistent under optimal policies.",
+            "Table 2; Appendix, reward machines",
+            all_of(
+                [_says(spec, "discounted", False) for spec in MACHINES],
+                "no optimal policy with kappa slots is value-consistent",
+            ),
+        ),
+        Claim(
+            "consistency-machines-exploring",
+            "Reward machines are not value-consistent for policies that wander.",
+            "Appendix, reward machines",
+            all_of(
+                [_says(spec, "exploring", False) for spec in MACHINES],
+                "two values behind a stack if one action in ten is random",
+            ),
+        ),
+        Claim(
+            "consistency-kappa",
+            "The table's kappa is the smallest number of slots that is enough.",
+            "Table 2",
+            all_of([_kappa(spec) for spec in SPECS], "the exact kappa is the printed one"),
+        ),
+        Claim(
+            "consistency-td",
+            "Q-learning on stacks ends with an optimal policy on the tasks that the table ticks.",
+            "Theorem 3; Table 2",
+            all_of(
+                [_optimal(task) for task in TD_TASKS if task not in MACHINES],
+                "greedy on the fixed point under random behaviour is optimal on each of them",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,27 @@
+"""The cube with one face in view: AS(10) and FS(10), tested on scrambles of each depth."""
+
+from __future__ import annotations
+
+from adastack.lab.experiment import Experiment
+from adastack.lab.studies.study import Memory
+from adastack.lab.studies.worlds import show_world, succeeds_more, world_study
+
+TASK = "cube:depth=3,random_depth=true"
+WHAT = "The cube, one to three turns away from solved, PPO with an MLP"
+DEPTHS = tuple(f"cube:depth={depth}" for depth in (1, 2, 3, 4))
+STUDY = world_study(
+    TASK,
+    (Memory("AS(k)", "adaptive", 10), Memory("FS(k)", "frame", 10)),
+    (TASK, *DEPTHS),
+    episodes=512,
+    smoke_steps=6400,
+)
+EXPERIMENT = Experiment(
+    title="The 2x2x2 cube, one face in view",
+    where="Figure 6c",
+    sweep=STUDY.jobs,
+    analyse=lambda results: show_world(
+        results, STUDY, WHAT, tests={"Scrambles of one depth": DEPTHS}
+    ),
+    claims=succeeds_more(STUDY, "cube", "On scrambled cubes", "Figure 6c"),
+)

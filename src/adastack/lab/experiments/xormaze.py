@@ -1,0 +1,105 @@
+"""The XorMaze with Q-learning: AS(3), FS(3), FS(5) and Demir's push/skip."""
+
+from __future__ import annotations
+
+from adastack.lab.claims import Claim, above, all_of, between, near
+from adastack.lab.experiment import Analysis, Experiment
+from adastack.lab.results import Results
+from adastack.lab.studies.study import Q_SEEDS, Memory, Point, Study
+from adastack.lab.studies.study_figures import (
+    analysis,
+    bar_figure,
+    comparison_table,
+    curve_figure,
+    seed_table,
+)
+
+POINTS = (
+    Point(
+        "XorMaze",
+        "xormaze",
+        (
+            Memory("AS(κ)", "adaptive", 3),
+            Memory("FS(κ)", "frame", 3),
+            Memory("FS(k*)", "frame", 5),
+            Memory("Demir(κ)", "push_skip", 3),
+            Memory("Demir(κ) + IM", "push_skip", 3, {"intrinsic": "rare"}),
+            Memory("AS(κ), robust", "adaptive", 3, algo="sarsa", preset="robust"),
+        ),
+    ),
+)
+STUDY = Study("", POINTS, smoke=POINTS, algo="q", seeds=Q_SEEDS, batch=Q_SEEDS)
+ADAPTIVE, FRAME, ORACLE, DEMIR, BONUS = (
+    STUDY.arm("XorMaze", label)
+    for label in ("AS(κ)", "FS(κ)", "FS(k*)", "Demir(κ)", "Demir(κ) + IM")
+)
+BARS = {
+    "auc_return": "Return over the training",
+    "success": "Success after training",
+    "auc_memory_regret": "Memory regret",
+}
+
+
+def analyse(results: Results) -> Analysis:
+    """Curves of the return, bars of return and success."""
+    what = "XorMaze with Q-learning"
+    return analysis(
+        [
+            seed_table(results, STUDY, "seeds", f"{what}; κ = 3, and FS(k*) has 5 slots."),
+            comparison_table(results, STUDY, "comparison", what),
+        ],
+        [
+            curve_figure(results, STUDY, "curves", f"{what}: return while learning."),
+            bar_figure(results, STUDY, "bars", f"{what}.", BARS),
+        ],
+    )
+
+
+EXPERIMENT = Experiment(
+    title="Two cues to remember: the XorMaze",
+    where="Figures 6a and 31",
+    sweep=STUDY.jobs,
+    analyse=analyse,
+    claims=(
+        Claim(
+            "xormaze-solves",
+            "AS(3) learns to solve the XorMaze and converges to what the oracle FS(5) earns.",
+            "Figures 6a and 31",
+            all_of(
+                [near("end_return", ADAPTIVE, ORACLE)],
+                "over the last tenth of the training at least 90% of FS(5)'s return",
+            ),
+        ),
+        Claim(
+            "xormaze-greedy",
+            "What AS(3) has learned solves the XorMaze without exploration, too.",
+            "Figures 6a and 31, read strictly",
+            all_of(
+                [between("success", ADAPTIVE, low=0.9)],
+                "a mean success of at least 0.9 of the greedy policies",
+            ),
+        ),
+        Claim(
+            "xormaze-above",
+            "AS(3) earns more than FS(3), which cannot hold both cues.",
+            "Figures 6a and 31",
+            all_of([above("auc_return", ADAPTIVE, FRAME)], "95% interval above 0"),
+        ),
+        Claim(
+            "xormaze-demir",
+            "Demir's push/skip with three slots earns less than AS(3).",
+            "Figure 31",
+            all_of([above("auc_return", ADAPTIVE, DEMIR)], "95% interval above 0"),
+        ),
+        Claim(
+            "xormaze-bonus",
+            "With the bonus for rare observations Demir's memory fails: it earns less than "
+            "without.",
+            "Figure 31; Appendix, comparison with Demir",
+            all_of(
+                [above("auc_return", DEMIR, BONUS), between("success", BONUS, high=0.6)],
+                "95% interval above 0, and a mean success of at most 0.6",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""What experiments are made of: memories compared at some points, their figures and their tests."""

@@ -1,0 +1,93 @@
+"""How a task is written on the command line: ``name:option=value,...``."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+
+class Spec(NamedTuple):
+    """A task's name and its options, as written."""
+
+    name: str
+    options: dict[str, str]
+
+
+def parse_spec(text: str) -> Spec:
+    """The name and the options of a task, whether or not it is registered.
+
+    What follows the colon of Gymnasium's ``module:Id-v0`` is no option: it belongs to the name.
+
+    Raises:
+        ValueError: If an option comes twice.
+
+    Example:
+        >>> parse_spec("passive-tmaze:length=5").options, parse_spec("ale_py:ALE/Pong-v5").name
+        ({'length': '5'}, 'ale_py:ALE/Pong-v5')
+    """
+    name, _, rest = text.partition(":")
+    if rest and not re.match(r"\w+=", rest):
+        return Spec(text, {})
+    options: dict[str, str] = {}
+    # A comma may stand in a path: only one before the next option separates.
+    for word in re.split(r",(?=\w+=)", rest) if rest else []:
+        option, _, value = word.partition("=")
+        if option in options:
+            raise ValueError(f"expected option {option!r} once, actual: twice in {text!r}")
+        options[option] = value
+    return Spec(name, options)
+
+
+def spell(name: str, options: Mapping[str, Any]) -> str:
+    """The inverse of `parse_spec`, from the values of the options."""
+    words = ",".join(f"{option}={_word(value)}" for option, value in options.items())
+    return f"{name}:{words}" if words else name
+
+
+def parse_value(option: str, default: Any, text: str) -> float | bool | str:
+    """The value of an option, of the same type as its default.
+
+    Raises:
+        ValueError: If the text is no such value.
+    """
+    if isinstance(default, bool):
+        if text not in ("true", "false"):
+            raise ValueError(f"expected {option}=true or {option}=false, actual: {text!r}")
+        return text == "true"
+    if isinstance(default, int):
+        if not re.fullmatch(r"[+-]?\d+", text):
+            raise ValueError(f"expected a whole number for {option}, actual: {text!r}")
+        return int(text)
+    if isinstance(default, float):
+        try:
+            return float(text)
+        except ValueError:
+            raise ValueError(f"expected a number for {option}, actual: {text!r}") from None
+    return text
+
+
+def check_options(name: str, known: Iterable[str], given: Iterable[str]) -> None:
+    """Raises a ValueError if a task has no such option."""
+    known = list(known)
+    for option in given:
+        if option not in known:
+            expected = f"of {', '.join(known)}" if known else "(it has none)"
+            raise ValueError(
+                f"expected an option {expected} for {name}, actual: {option!r}"
+                f"{did_you_mean(option, known)}"
+            )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The known word that is closest, as the end of an error message."""
+    close = difflib.get_close_matches(word, list(known), 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _word(value: Any) -> str:
+    if value is inspect.Parameter.empty:
+        return "..."
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,67 @@
+"""The tasks and worlds that come with the package, a row each.
+
+Nothing heavy is imported before a world is made: its classes are named as ``module:class``.
+"""
+
+from typing import Any
+
+from adastack.tasks.classics import heaven_hell, key_order, office
+from adastack.tasks.entry import PaperRow, TaskEntry
+from adastack.tasks.pomdp_task import pomdp
+from adastack.tasks.recall import memory_length, repeat_first
+from adastack.tasks.tmaze import active_tmaze, passive_tmaze
+from adastack.tasks.xormaze import xormaze
+
+_WORLDS = "adastack.tasks.worlds"
+_REWARD_MACHINES = PaperRow("1000", "T", "T", value_consistent=False)
+_CARTPOLE: dict[str, Any] = {
+    "horizon": "600",
+    "k_star": "2",
+    "paper": PaperRow("600", "2", "2"),
+    "functional": f"{_WORLDS}.cartpole.functional:MaskedCartPole",
+    "env": f"{_WORLDS}.cartpole.environment:MaskedCartPoleEnv",
+    "defaults": {"time_limit": 600},
+}
+
+# fmt: off
+ROWS = (
+    # name, builder, what must be remembered, Gymnasium id, T, k*, kappa, the paper's T, k*, kappa
+    TaskEntry("passive-tmaze", passive_tmaze, "the colour at the start, until the junction",
+              "adastack/PassiveTMaze-v0", "length", "T", 2, PaperRow("10^6", "T", "2")),
+    TaskEntry("active-tmaze", active_tmaze, "the colour behind the start, once looked for",
+              "adastack/ActiveTMaze-v0", "max(100, 4 length)", "T", 2, PaperRow("100", "T", "2")),
+    TaskEntry("xormaze", xormaze, "two colours, of which only the comparison counts",
+              "adastack/XorMaze-v0", "100", "T", 3, PaperRow("100", "T", "3")),
+    TaskEntry("heaven-hell", heaven_hell, "which way heaven is, once the priest has been asked",
+              "adastack/HeavenHell-v0", "20", "T", 2, PaperRow("20", "T", "2")),
+    TaskEntry("repeat-first", repeat_first, "the suit of the first card",
+              "adastack/RepeatFirst-v0", "length", "T", 2, PaperRow("832", "T", "2")),
+    TaskEntry("memory-length", memory_length, "the bits of the context, until one is asked for",
+              "adastack/MemoryLength-v0", "length + 1", "T", 2, PaperRow("100", "T", "2")),
+    TaskEntry("office", office, "whether coffee has been fetched (and whether anything was broken)",
+              "adastack/Office-v0", "100", "T", 2, _REWARD_MACHINES),
+    TaskEntry("key-order", key_order, "which key was taken last",
+              "adastack/KeyOrder-v0", "100", "T", 2, _REWARD_MACHINES),
+    TaskEntry("pomdp", pomdp, "what the file makes worth remembering", "adastack/Pomdp-v0"),
+    TaskEntry("cube", None, "the faces that are not in view",
+              "adastack/Cube-v0", "100", "T", None, PaperRow("100", "T", "Long"),
+              functional=f"{_WORLDS}.cube.functional:Cube",
+              defaults={"view": "face", "depth": 3, "random_depth": False, "time_limit": 100}),
+    TaskEntry("minigrid-memory", None, "the object in the start room, until the split",
+              "adastack/MiniGridMemory-v0", "5 size^2", "T", None, PaperRow("1445", "T", "2"),
+              functional=f"{_WORLDS}.minigrid.functional:MiniGridMemory",
+              env=f"{_WORLDS}.minigrid.environment:MiniGridMemoryEnv",
+              defaults={"size": 13, "random_length": False, "view": "symbolic"},
+              env_only={"env_id": None}),
+    TaskEntry("fetch-reach", None, "the goal, and where the gripper was a moment ago",
+              "adastack/FetchReach-v0", "50", "infinite",
+              paper=PaperRow("10^6", "infinite", "<= 4", value_consistent=False),
+              env=f"{_WORLDS}.fetch.environment:FetchReachEnv",
+              vector_env=f"{_WORLDS}.fetch.vector:FetchReachVectorEnv",
+              defaults={"goal_period": 50, "visible_steps": 2}),
+    TaskEntry("velocity-only-cartpole", None, "earlier speeds, to guess the positions",
+              "adastack/VelocityOnlyCartPole-v0", fixed={"shows": "velocity"}, **_CARTPOLE),
+    TaskEntry("position-only-cartpole", None, "the position before, to know the speeds",
+              "adastack/PositionOnlyCartPole-v0", fixed={"shows": "position"}, **_CARTPOLE),
+)
+# fmt: on
