@@ -89,7 +89,7 @@ def test_a_frame_stack_forgets_the_cue_of_a_long_maze():
     assert play(Evaluator(passive_tmaze(16), "frame", 16), decide).success == 1
     evaluator = Evaluator(passive_tmaze(50_000), "frame", 16)
     evaluated = play(evaluator, decide)
-    assert (evaluated.success, evaluated.passive_regret) == (0.5, 1)
+    assert (evaluated.success, evaluated.per_attempt["passive_regret"]) == (0.5, 1)
     remembered = evaluator.summary(evaluated)["remembered"]
     assert remembered["red"] == {"kept_steps": 15, "at_decision": 0, "age_at_decision": None}
     # The corridor fills the other slots; those that are left at the end are 1 to 15 steps old.

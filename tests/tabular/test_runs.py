@@ -119,7 +119,7 @@ def test_a_training_that_is_stopped_says_how_to_go_on(capsys, tmp_path, monkeypa
     def stop(**asked):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("adastack.tabular.learner.train", stop)
+    monkeypatch.setattr("adastack.commands.train.train", stop)
     code, error = train(capsys, tmp_path, "xormaze", "--steps", "1000")
     assert code == 1
     assert error == "adastack train: stopped: the same command with --resume goes on\n"

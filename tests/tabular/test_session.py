@@ -41,7 +41,7 @@ def test_chunks_and_a_restore_change_nothing(algo, task, k):
     for blocks in (1, 2, 50):
         parts.advance(blocks)
     resumed = session(algo, task, k, [3])
-    resumed.restore({name: array.copy() for name, array in parts.arrays.items()})
+    resumed.restore(*parts.checkpoint())
     while resumed.blocks_done < resumed.blocks:
         resumed.advance(37)
     for name, array in whole.arrays.items():
@@ -51,7 +51,7 @@ def test_chunks_and_a_restore_change_nothing(algo, task, k):
 def test_arrays_of_another_run_are_refused():
     ours, other = session("q", xormaze(), 3, [0]), session("q", xormaze(), 2, [0])
     with pytest.raises(ValueError, match="checkpoint is of another run"):
-        ours.restore(other.arrays)
+        ours.restore(*other.checkpoint())
 
 
 def test_metrics_do_not_grow_with_the_run():
