@@ -3,12 +3,12 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from adastack.deep.tables import OVER, SUCCESS
 from scipy import stats
 
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.settings import PPOSettings
 from adastack.process import induce
+from adastack.process.events import ATTEMPT, SUCCESS
 from adastack.tasks import passive_tmaze
 from adastack.tasks.environment import FiniteTaskEnv
 from adastack.wrappers import AdaptiveStack
@@ -23,7 +23,7 @@ def ours(length):
     _, log, _ = trainer.chunk(learner, seeds, 0, UPDATES, UPDATES, capacity=UPDATES)
     flags = np.asarray(log.flags).reshape(PARTS, -1, SEEDS, 128)
     won = ((flags & SUCCESS) > 0).sum(axis=(1, 3))
-    return (won / ((flags & OVER) > 0).sum(axis=(1, 3))).T
+    return (won / ((flags & ATTEMPT) > 0).sum(axis=(1, 3))).T
 
 
 def theirs(length):

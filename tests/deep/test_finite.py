@@ -1,10 +1,9 @@
-"""The compiled road: steps as the task defines them, exact gradients on tables, known values."""
+"""The compiled rollout of finite tasks: steps as the task defines them, exact gradients on tables, known values."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from adastack.deep.tables import ACTIVE_REGRET, MEMORY_REGRET, OVER, PASSIVE_REGRET, SUCCESS
 
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.settings import PPOSettings
@@ -12,6 +11,7 @@ from adastack.deep.update import Batch, Schedule, loss
 from adastack.memory.reference import ReferenceStack
 from adastack.memory.regret import regrets
 from adastack.process import induce
+from adastack.process.events import ACTIVE, ATTEMPT, MEMORY, PASSIVE, SUCCESS
 from adastack.tasks import FiniteTask, active_tmaze, passive_tmaze, xormaze
 
 TINY = {"hidden": 8, "n_steps": 40, "n_envs": 3, "batch_size": 60, "n_epochs": 2}
@@ -32,7 +32,7 @@ def one_seed(tree, seed=0):
 def rollout(of, seed=0):
     learner = one_seed(of.init([seed]))
     policy = jax.jit(of._policy_table)(learner.params)
-    _, steps = jax.jit(of._rollout_table)(policy, learner.place, jax.random.key(seed))
+    _, steps = jax.jit(of._rollout_table)(policy, learner.env, jax.random.key(seed))
     return jax.tree.map(np.asarray, steps), jax.jit(of._log)(steps)
 
 
@@ -66,11 +66,11 @@ def test_steps_are_those_of_the_task_and_the_reference_memory(task, rule, k):
                 np.array([over]),
             )
             flag = int(flags[t, env])
-            assert bool(flag & OVER) == over
+            assert bool(flag & ATTEMPT) == over
             assert bool(flag & SUCCESS) == bool(task.success[at])
-            assert bool(flag & MEMORY_REGRET) == bool(found.memory[0])
-            assert bool(flag & ACTIVE_REGRET) == bool(found.active[0])
-            assert bool(flag & PASSIVE_REGRET) == bool(found.passive[0])
+            assert bool(flag & MEMORY) == bool(found.memory[0])
+            assert bool(flag & ACTIVE) == bool(found.active[0])
+            assert bool(flag & PASSIVE) == bool(found.passive[0])
             assert reward[t, env] == task.reward[at]
             if t == 159:
                 break
@@ -123,8 +123,8 @@ def test_both_roads_act_alike():
     learner = one_seed(table.init([3]))
     key = jax.random.key(5)
     policy = jax.jit(table._policy_table)(learner.params)
-    by_table = jax.jit(table._rollout_table)(policy, learner.place, key)
-    by_net = jax.jit(plain._rollout_net)(learner.params, learner.place, key)
+    by_table = jax.jit(table._rollout_table)(policy, learner.env, key)
+    by_net = jax.jit(plain._rollout_net)(learner.params, learner.env, key)
     for ours, theirs in zip(*map(jax.tree.leaves, (by_table, by_net)), strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -212,5 +212,5 @@ def test_a_short_maze_is_learned(critic):
     seeds = jnp.arange(2)
     _, log, _ = of.chunk(of.init(seeds), seeds, 0, 60, 60, capacity=60)
     flags = np.asarray(log.flags)[-5:]
-    success = ((flags & SUCCESS) > 0).sum() / ((flags & OVER) > 0).sum()
+    success = ((flags & SUCCESS) > 0).sum() / ((flags & ATTEMPT) > 0).sum()
     assert success > 0.95

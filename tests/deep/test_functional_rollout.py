@@ -48,7 +48,7 @@ def test_both_roads_make_the_same_rollouts_and_updates(task, memory, k, more):
     rollout_of = jax.jit(trainer.rollout)
     ended = []
     for update in range(UPDATES):
-        _, rollout, _ = rollout_of(learner.params, learner.place, 4, update)
+        _, rollout, _ = rollout_of(learner.params, learner.env, 4, update)
         learner, log, loss = trainer.advance(learner, 4, update, np.float32(update / UPDATES))
         reward, flags, evicted, their_loss = worker.advance(update, UPDATES)
         np.testing.assert_array_equal(rollout.slots, worker.buffer.slots)
@@ -75,7 +75,7 @@ def test_both_roads_make_the_same_rollouts_and_updates(task, memory, k, more):
 def test_the_stacks_are_those_of_the_wrapper():
     trainer = FunctionalTrainer(CUBE, "adaptive", 3, TINY)
     learner = trainer.start(2)
-    _, rollout, _ = trainer.rollout(learner.params, learner.place, 2, 0)
+    _, rollout, _ = trainer.rollout(learner.params, learner.env, 2, 0)
     stacks = np.asarray(rollout.columns[0])[np.asarray(rollout.slots)]
     env = vector.AdaptiveStack(envs_of(CUBE), 3, padding_type="empty")
     seed = int(np.random.default_rng([2, 2, 0]).integers(2**31))
