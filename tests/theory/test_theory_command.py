@@ -5,6 +5,8 @@ import json
 import pytest
 
 from adastack.cli import main
+from adastack.lab.execute import kind_of
+from adastack.progress import Silent
 
 
 def asked(capsys, *words):
@@ -38,6 +40,38 @@ def test_consistency(capsys):
     assert answer["consistent"] is False
     assert answer["witness"]["histories"][0] == ["red", "grey"]
     assert asked(capsys, "consistency", "office", "--k", "3")["consistent"] is True
+
+
+def test_a_search_that_stops_early_says_so_in_one_sentence(capsys):
+    words = ["consistency", "active-tmaze:length=6", "--k", "3"]
+    assert main(["theory", *words, "--max-choices", "20"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "active-tmaze:length=6, adaptive memory of 3: no optimal policy is value-consistent "
+        "(the search stopped before this was proved) both leave the stack"
+    ) in said
+    assert main(["theory", *words]) == 0
+    assert "stopped" not in capsys.readouterr().out
+
+
+def test_the_lab_gives_the_same_answers(capsys):
+    """A verb and an exact job are shells around one computation."""
+
+    def job(kind, **settings):
+        return json.loads(json.dumps(kind_of(kind)(settings, None, Silent())))
+
+    found, stored = asked(capsys, "kappa", "xormaze"), job("kappa", task="xormaze")
+    assert found["values"] == {name: stored.pop(name) for name in ("optimum", "best_below")}
+    assert stored.items() <= found.items()
+    found = asked(capsys, "gap", "passive-tmaze", "--lengths", "3", "4")["lengths"]
+    assert found == job("gap", task="passive-tmaze", lengths=[3, 4])["rows"]
+    found = asked(capsys, "consistency", "passive-tmaze:length=4")
+    assert found == job("consistency", task="passive-tmaze:length=4") | {
+        "question": "consistency",
+        "policy": found["policy"],
+    }
+    found = asked(capsys, "states", "xormaze", "--k", "2")["states"]
+    assert found == job("states", task="xormaze", sizes=[1, 2])["rows"]
 
 
 def test_states(capsys):

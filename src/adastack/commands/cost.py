@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.theory.cost import COUNTINGS, MEMORIES, NETS, SLIPS, Shape, cost, growth
+from adastack.theory.cost import COUNTINGS, Shape, cost_table
 
 MEASURES = {
     "action_flops": "FLOPs, one action",
@@ -47,24 +47,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         from adastack.theory.cost_plot import plot_costs
 
         plot_costs(args.plot, shape, args.counting)
-    return {
-        "shape": asdict(shape),
-        "counting": args.counting,
-        "plot": args.plot,
-        "costs": [
-            {"net": net, "memory": memory, "k": k}
-            | asdict(cost(net, memory, k, shape, counting=args.counting))
-            for net in NETS
-            for k in args.k
-            for memory in MEMORIES
-        ],
-        "growth": [
-            {"net": net, "memory": memory} | growth(net, memory, counting=args.counting)
-            for net in NETS
-            for memory in MEMORIES
-        ],
-        "slips": list(SLIPS),
-    }
+    answer = cost_table(args.k, shape, counting=args.counting)
+    rows = answer.pop("rows")
+    return {"counting": args.counting, "plot": args.plot, "costs": rows, **answer}
 
 
 def show(result: dict[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from rich import box
@@ -12,21 +11,28 @@ from rich.console import Console
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.memory import get_rule
-from adastack.tasks import FiniteTask, make_task, resolve
-from adastack.theory.consistency import optimal_consistency
-from adastack.theory.gap import Gap, largest_gap, plot_gaps, value_gaps
-from adastack.theory.kappa import MAX_CHOICES, MAX_K, KappaResult, kappa
-from adastack.theory.stacks import StackPolicy
-from adastack.theory.states import count_states
-from adastack.theory.table import consistency_table
+from adastack.tasks import make_task, resolve
+from adastack.theory.answers import (
+    Question,
+    consistency_answer,
+    gap_answers,
+    kappa_answer,
+    largest_gaps,
+    states_answers,
+    sufficient_states,
+    table_answer,
+)
+from adastack.theory.gap import plot_gaps
+from adastack.theory.kappa import MAX_CHOICES, MAX_K
+from adastack.theory.table import SPECS
 
-QUESTIONS = ("kappa", "gap", "consistency", "states")
+MEMORIES = ("adaptive", "frame")
+"""Those whose states are counted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The question, the task and the memory."""
-    parser.add_argument("question", choices=QUESTIONS, help="what to ask")
+    parser.add_argument("question", choices=tuple(ANSWERS), help="what to ask")
     parser.add_argument(
         "task", nargs="?", help="the task; consistency without one gives the paper's table"
     )
@@ -55,156 +61,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Answers the question."""
-    if args.question == "consistency" and args.task is None:
-        return {
-            "question": "consistency",
-            "table": [_table_row(row) for row in consistency_table()],
-        }
-    if args.task is None:
+    if args.task is None and args.question != "consistency":
         raise ValueError(f"expected a task after {args.question!r}: see adastack tasks")
     if args.plot and not (args.question == "gap" and args.lengths):
         raise ValueError("--plot expects the question gap and --lengths")
-    get_rule(args.memory)
-    answer: Callable[[argparse.Namespace], dict[str, Any]] = {
-        "kappa": _kappa,
-        "gap": _gap,
-        "consistency": _consistency,
-        "states": _states,
-    }[args.question]
-    return {"question": args.question, **answer(args)}
-
-
-def _solve(args: argparse.Namespace, task: FiniteTask, memory: str | None = None) -> KappaResult:
-    return kappa(
-        task,
-        memory or args.memory,
-        args.max_k,
-        args.gamma,
-        args.criterion,
-        max_choices=args.max_choices,
-    )
+    return {"question": args.question, **ANSWERS[args.question](args)}
 
 
 def _kappa(args: argparse.Namespace) -> dict[str, Any]:
-    task = make_task(args.task)
-    found = _solve(args, task)
-    best = {
-        str(k): {"value": _finite(b.value), "upper": b.upper, "proved": b.proved}
-        for k, b in found.smaller.items()
-    }
-    return {
-        "task": found.task,
-        "memory": found.rule,
-        "gamma": found.gamma,
-        "criterion": found.criterion,
-        "kappa": found.kappa,
-        "at_least": found.at_least,
-        "policy": found.policy and _policy(task, found.rule, found.policy),
-        "values": {"optimum": found.optimum, "best_below": best},
-        "stopped": found.stopped,
-    }
-
-
-def _size(args: argparse.Namespace, task: FiniteTask) -> int:
-    """The stack size asked for, or kappa."""
-    if args.k is not None:
-        return int(args.k)
-    found = _solve(args, task)
-    if found.kappa is None:
-        raise ValueError(f"{task.name} has no known kappa ({found.stopped}): give --k")
-    return found.kappa
-
-
-def _gap(args: argparse.Namespace) -> dict[str, Any]:
-    found = resolve(args.task)
-    tasks = [found.with_options(length=n) for n in args.lengths] if args.lengths else [found]
-    answers = []
-    for task in (each.finite() for each in tasks):
-        answers.append(
-            value_gaps(
-                task,
-                _size(args, task),
-                args.memory,
-                args.gamma,
-                args.criterion,
-                max_choices=args.max_choices,
-            )
-        )
-    if not args.lengths:
-        return {"task": args.task, "gaps": [_gap_row(gap) for gap in answers[0]]}
-    rows = [
-        {"length": length, **_gap_row(largest_gap(gaps))}
-        for length, gaps in zip(args.lengths, answers, strict=True)
-    ]
-    if args.plot:
-        plot_gaps({found.name: [(row["length"], row["gap"]) for row in rows]}, args.plot)
-    return {"task": args.task, "lengths": rows, "plot": args.plot}
-
-
-def _gap_row(gap: Gap) -> dict[str, Any]:
-    return asdict(gap) | {"gap": gap.gap}
-
-
-def _consistency(args: argparse.Namespace) -> dict[str, Any]:
-    task = make_task(args.task)
-    found = optimal_consistency(
-        task,
-        _size(args, task),
-        args.memory,
-        args.gamma,
-        args.criterion,
-        max_choices=args.max_choices,
-    )
-    answer = asdict(found)
-    if found.policy is not None:
-        answer["policy"] = _policy(task, found.rule, found.policy)
+    answer = kappa_answer(Question.of(vars(args)))
+    answer["values"] = {name: answer.pop(name) for name in ("optimum", "best_below")}
     return answer
 
 
-def _table_row(row: Any) -> dict[str, Any]:
-    columns = ("discounted", "undiscounted", "exploring")
-    return {
-        "task": row.task,
-        "kappa": row.kappa,
-        "paper_kappa": row.paper_kappa,
-        "paper_consistent": row.paper_consistent,
-        **{name: getattr(row, name).consistent for name in columns},
-        "spread": {name: getattr(row, name).spread for name in columns},
-        "witness": row.discounted.witness and asdict(row.discounted.witness),
-    }
+def _gap(args: argparse.Namespace) -> dict[str, Any]:
+    question = Question.of(vars(args))
+    if not args.lengths:
+        return {"task": args.task, "gaps": gap_answers(question)}
+    rows = list(largest_gaps(question, args.lengths))
+    if args.plot:
+        points = [(row["length"], row["gap"]) for row in rows]
+        plot_gaps({resolve(args.task).name: points}, args.plot)
+    return {"task": args.task, "lengths": rows, "plot": args.plot}
+
+
+def _consistency(args: argparse.Namespace) -> dict[str, Any]:
+    if args.task is None:
+        return {"table": [table_answer(spec) for spec in SPECS]}
+    return consistency_answer(Question.of(vars(args)))
 
 
 def _states(args: argparse.Namespace) -> dict[str, Any]:
-    task = make_task(args.task)
-    sizes = range(1, (args.k or 4) + 1)
-    rows = [asdict(count_states(task, rule, k)) for rule in ("adaptive", "frame") for k in sizes]
-    enough: dict[str, Any] = {}
-    for rule in ("adaptive", "frame"):
-        found = _solve(args, task, rule)
-        enough[rule] = (
-            None if found.kappa is None else asdict(count_states(task, rule, found.kappa))
-        )
-    return {"task": task.name, "states": rows, "enough": enough}
+    return {
+        "task": make_task(args.task).name,
+        "states": states_answers(args.task, MEMORIES, range(1, (args.k or 4) + 1)),
+        "enough": sufficient_states(Question.of(vars(args)), MEMORIES),
+    }
 
 
-def _policy(task: FiniteTask, rule: str, policy: StackPolicy) -> list[dict[str, Any]]:
-    """The policy in words: what is in the stack, what is done, which slot is given up."""
-    names = (*task.observation_names, "-")
-    size = len(next(iter(policy)))
-    slots = get_rule(rule).table(size)
-    return [
-        {
-            "stack": [names[symbol] for symbol in stack],
-            "action": task.action_names[action],
-            "memory_action": memory_action,
-            "evicted_slot": int(slots[memory_action, size - stack.count(task.empty)]),
-        }
-        for stack, (action, memory_action) in policy.items()
-    ]
-
-
-def _finite(value: float) -> float | None:
-    return value if value > float("-inf") else None
+ANSWERS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "kappa": _kappa,
+    "gap": _gap,
+    "consistency": _consistency,
+    "states": _states,
+}
 
 
 def show(result: dict[str, Any]) -> None:
@@ -260,12 +160,11 @@ def _show_consistency(console: Console, result: dict[str, Any]) -> None:
     if "table" in result:
         _show_table(console, result["table"])
         return
-    answer = "value-consistent" if result["consistent"] else "not value-consistent"
-    which = "an optimal policy is" if result["consistent"] else "no optimal policy is"
+    which = "an" if result["consistent"] else "no"
     proved = "" if result["proved"] else " (the search stopped before this was proved)"
     console.print(
-        f"{result['task']}, {result['rule']} memory of {result['stack_size']}: {which} {proved}"
-        f"{answer.removeprefix('not ')}"
+        f"{result['task']}, {result['rule']} memory of {result['stack_size']}: "
+        f"{which} optimal policy is value-consistent{proved}"
     )
     if result["witness"]:
         console.print(f"both leave the stack {' | '.join(result['witness']['stack'])}:")

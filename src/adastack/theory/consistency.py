@@ -18,7 +18,7 @@ from adastack.process.chain import LEAK
 from adastack.process.induced import Induced, TooLargeError
 from adastack.tasks.finite import FiniteTask, Floats
 from adastack.theory.belief import Beliefs, beliefs
-from adastack.theory.feasible import find_optimal
+from adastack.theory.feasible import find_optimal, optimal_policy
 from adastack.theory.kappa import MAX_CHOICES
 from adastack.theory.optimal import TOLERANCE, Criterion, default_gamma, optimal_values
 from adastack.theory.partial_policy import Choice
@@ -161,18 +161,10 @@ def optimal_consistency(
     optimal = optimal_values(task, gamma, criterion)
     stacks = Stacks(task, rule, stack_size)
     found = find_optimal(optimal, stacks, max_choices=max_choices, consistent=True)
-    policy = found.policy
-    if policy is None:
-        policy = find_optimal(optimal, stacks, max_choices=max_choices).policy
-    if policy is None:
-        raise ValueError(
-            f"expected a stack size with an optimal {rule.name} policy on {task.name}, "
-            f"actual: {stack_size}"
-        )
-    known = policy
+    policy = found.policy or optimal_policy(optimal, stacks, max_choices=max_choices)
 
     def options(agent: int) -> list[Choice]:
-        return [known[stacks.contents[agent]]]
+        return [policy[stacks.contents[agent]]]
 
     met = _meet(optimal.beliefs, stacks.first, stacks.push, options)
     values = optimal.value[[belief for belief, _ in met.nodes]]

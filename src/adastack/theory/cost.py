@@ -8,8 +8,9 @@ what differs and why. One floating-point operation is one addition, multiplicati
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 NETS = ("mlp", "lstm", "transformer")
 MEMORIES = ("frame", "adaptive")
@@ -188,6 +189,33 @@ def growth(net: str, memory: str, *, counting: str = "recounted") -> dict[str, i
     once, twice = (cost(net, memory, k, counting=counting) for k in (large, 2 * large))
     return {
         name: round(math.log2(getattr(twice, name) / value)) for name, value in vars(once).items()
+    }
+
+
+def cost_table(
+    sizes: Sequence[int], shape: Shape | None = None, *, counting: str = "recounted"
+) -> dict[str, Any]:
+    """Every network with every memory, as JSON holds it.
+
+    Gives ``shape``, ``rows`` with net, memory, k and the four costs, their ``growth`` with k, and
+    ``slips``.
+    """
+    shape = shape or Shape()
+    return {
+        "shape": asdict(shape),
+        "rows": [
+            {"net": net, "memory": memory, "k": k}
+            | asdict(cost(net, memory, k, shape, counting=counting))
+            for net in NETS
+            for k in sizes
+            for memory in MEMORIES
+        ],
+        "growth": [
+            {"net": net, "memory": memory, **growth(net, memory, counting=counting)}
+            for net in NETS
+            for memory in MEMORIES
+        ],
+        "slips": list(SLIPS),
     }
 
 

@@ -61,6 +61,21 @@ def find_optimal(
     return Found(policy, end is not End.STOPPED, search.tried)
 
 
+def optimal_policy(optimal: Optimal, stacks: Stacks, *, max_choices: int) -> StackPolicy:
+    """A stack policy that is optimal from every start.
+
+    Raises:
+        ValueError: If none was found.
+    """
+    policy = find_optimal(optimal, stacks, max_choices=max_choices).policy
+    if policy is None:
+        raise ValueError(
+            f"expected a stack size with an optimal {stacks.rule.name} policy on "
+            f"{stacks.task.name}, actual: {stacks.stack_size}"
+        )
+    return policy
+
+
 class _Puzzle(Search):
     """Refuses every node at which the choice made is not optimal, or none could be."""
 

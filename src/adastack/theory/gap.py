@@ -17,7 +17,7 @@ import numpy as np
 from adastack.memory import Rule
 from adastack.process.induced import induce
 from adastack.tasks.finite import FiniteTask
-from adastack.theory.feasible import find_optimal
+from adastack.theory.feasible import optimal_policy
 from adastack.theory.kappa import MAX_CHOICES
 from adastack.theory.optimal import Criterion, default_gamma, optimal_values
 from adastack.theory.partial_policy import follow
@@ -78,12 +78,7 @@ def value_gaps(
     gamma = default_gamma(task) if gamma is None else gamma
     optimal = optimal_values(task, gamma, criterion)
     stacks = Stacks(task, rule, stack_size)
-    policy = find_optimal(optimal, stacks, max_choices=max_choices).policy
-    if policy is None:
-        raise ValueError(
-            f"expected a stack size with an optimal {stacks.rule.name} policy on {task.name}, "
-            f"actual: {stack_size}"
-        )
+    policy = optimal_policy(optimal, stacks, max_choices=max_choices)
     induced = induce(task, rule, stack_size)
     agents = stack_values(induced, policy_table(induced, policy), gamma, criterion).agent
     met = follow(optimal.beliefs, stacks, policy.get)
