@@ -1,8 +1,9 @@
-"""How far a run is: a bar on a terminal, nothing elsewhere."""
+"""How far a run is: a bar on a terminal, a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -10,6 +11,8 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
+
+LINE_SECONDS = 5.0
 
 
 class Progress(Protocol):
@@ -36,16 +39,35 @@ class _Bar:
         self._bars.update(self._id, completed=step, numbers=shown)
 
 
+class _Lines:
+    def __init__(self, total: int, label: str) -> None:
+        self._total, self._label = total, label
+        self._first: tuple[float, int] | None = None
+        self._last = time.monotonic()
+
+    def update(self, step: int, **numbers: float) -> None:
+        now = time.monotonic()
+        if self._first is None:  # What came before was compilation: it says nothing of speed.
+            self._first = now, step
+        if now - self._last < LINE_SECONDS or step == self._first[1]:
+            return
+        self._last = now
+        left = (now - self._first[0]) * (self._total - step) / (step - self._first[1])
+        shown = "  ".join(f"{name} {value:.3g}" for name, value in numbers.items())
+        line = f"{self._label} {step:,}/{self._total:,}  {left:.0f} s left  {shown}"
+        print(line.rstrip(), file=sys.stderr, flush=True)
+
+
 @contextmanager
 def watch(total: int, label: str = "steps") -> Iterator[Progress]:
-    """A progress bar on standard error while it is a terminal, silence otherwise.
+    """Progress on standard error: a bar on a terminal, elsewhere a line every few seconds.
 
     Example:
         >>> with watch(100) as progress:
         ...     progress.update(50, success=0.5)
     """
     if not sys.stderr.isatty():
-        yield Silent()
+        yield _Lines(total, label)
         return
     columns = (
         TextColumn("{task.description}"),

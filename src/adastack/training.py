@@ -7,19 +7,21 @@ session is a run in progress; `train` drives it, saves it and evaluates it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from adastack.process.policy import Act
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
 from adastack.settings import check_one_of
+from adastack.tasks.entry import Resolved
 from adastack.tasks.registry import resolve
 from adastack.tensorboard import CurveEvents
 
@@ -69,11 +71,19 @@ class Session(Protocol):
     def recent(self) -> dict[str, float]:
         """Means over the seeds and the last windows, for a progress line."""
 
+    def extend(self, steps: int) -> None:
+        """Adds so many steps to the run; schedules are then a fraction of all of them."""
+
+    def choose(
+        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Actions and memory actions of a seed for a batch of stacks."""
+
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment with the same signals."""
 
     def evaluate(
-        self, task: str | None, episodes: int, greedy: bool, seed: int
+        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
         """Evaluates every seed's policy: a row for each, and how many steps that took."""
 
@@ -107,7 +117,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 """The algorithms by name; a new one is a module and a row."""
 
 
-def default_algo(task: str) -> str:
+def default_algo(task: str | Resolved) -> str:
     """The algorithm of a task for which none was asked.
 
     Example:
@@ -117,7 +127,16 @@ def default_algo(task: str) -> str:
     return "sarsa" if resolve(task).kind == "finite" else "ppo"
 
 
-def algorithm(algo: str, task: str | None = None) -> Algorithm:
+def default_preset(algo: str, task: str | Resolved) -> str:
+    """The preset of a task for which none was asked: its own if it has one."""
+    if algorithm(algo).tabular:
+        return "robust"
+    presets = _load("adastack.deep.settings:PRESETS")
+    name = resolve(task).name
+    return name if name in presets else "robust"
+
+
+def algorithm(algo: str, task: str | Resolved | None = None) -> Algorithm:
     """A row of the table.
 
     Raises:
@@ -150,7 +169,7 @@ def import_sessions() -> None:
 
 
 def run_document(
-    task: str,
+    task: str | Resolved,
     memory: str,
     stack_size: int,
     algo: str,
@@ -162,7 +181,7 @@ def run_document(
     """What a run's ``settings.json`` says; the arguments are those of `train`."""
     algorithm(algo, task)
     return {
-        "task": task,
+        "task": str(task),
         "memory": memory,
         "stack_size": stack_size,
         "algo": algo,
@@ -173,15 +192,16 @@ def run_document(
     }
 
 
-def make_session(document: Mapping[str, Any]) -> Session:
-    """The session that a run's settings ask for.
+def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> Session:
+    """The session that a run's settings ask for; ``task``, if it cannot be found by its name.
 
     Raises:
         RunError: If they are not the settings of a run.
     """
     try:
         check_seeds(document["seeds"], document["steps"])
-        session: Session = _load(algorithm(document["algo"]).session)(document)
+        task = resolve(document["task"]) if task is None else task
+        session: Session = _load(algorithm(document["algo"]).session)(document, task)
     except (KeyError, TypeError) as error:
         raise RunError(f"these are not the settings of a run: {error}") from None
     except MemoryError as error:
@@ -191,8 +211,8 @@ def make_session(document: Mapping[str, Any]) -> Session:
     return session
 
 
-def restored(run: Run) -> Session:
-    """The session of a run, as its last checkpoint has it.
+def restored(run: Run, task: Resolved | None = None) -> Session:
+    """The session of a run, as its last checkpoint has it; see `make_session`.
 
     Raises:
         RunError: If there is no checkpoint.
@@ -202,7 +222,7 @@ def restored(run: Run) -> Session:
     saved = run.load_checkpoint()
     if saved is None:
         raise RunError(f"{run.path} has no checkpoint yet: train it first")
-    session = make_session(run.settings)
+    session = make_session(run.settings, task)
     session.restore(*saved)
     return session
 
@@ -302,7 +322,8 @@ def evaluate(
         raise ValueError(f"episodes must be at least 1, actual: {episodes}")
     session = restored(run)
     began = time.perf_counter()
-    rows, walked = session.evaluate(task, episodes, greedy, seed)
+    other = None if task is None else resolve(task)
+    rows, walked = session.evaluate(other, episodes, greedy, seed)
     spent = time.perf_counter() - began
     return {
         "run": str(run.path),
@@ -322,7 +343,6 @@ def _save(run: Run, session: Session, events: CurveEvents) -> None:
     run.save_checkpoint(arrays, **meta, event_bytes=events.file.size, event_points=events.points)
 
 
-def _load(entry_point: str) -> Callable[..., Any]:
+def _load(entry_point: str) -> Any:
     module, _, name = entry_point.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found
+    return getattr(import_module(module), name)

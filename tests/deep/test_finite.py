@@ -1,4 +1,4 @@
-"""The compiled rollout of finite tasks: steps as the task defines them, exact gradients on tables, known values."""
+"""Finite tasks, compiled: steps as the task defines them, exact gradients, known values."""
 
 import jax
 import jax.numpy as jnp

@@ -8,8 +8,7 @@ from typing import Any
 
 from adastack.commands import Output, check_out, whole_number
 from adastack.runs import Run
-from adastack.viewer import Page
-from adastack.viewer.show import Show, show_of
+from adastack.viewer.show import Show, episode_page, show_of
 
 FORMATS = ("html", "gif", "mp4")
 
@@ -52,13 +51,7 @@ def folder_of(path: Path) -> Path:
 def _write(show: Show, kind: str, out: Path, seed: int, max_steps: int) -> int:
     if kind == "html":
         episode = show.episode(seed=seed, max_steps=max_steps)
-        page = Page("What it remembers")
-        page.text(
-            "The framed slot is what the agent sees now; the others are what it remembers. "
-            "A red cross marks what was given up for it."
-        )
-        page.episode(episode, show.title)
-        page.write(out)
+        episode_page(episode, show.title).write(out)
         return len(episode["frames"]) - 1
     film = show.film(seed=seed, max_steps=max_steps)
     if kind == "gif":

@@ -13,7 +13,7 @@ from adastack.deep.host import Worker
 from adastack.deep.spaces import check_spaces
 from adastack.deep.update import Params
 from adastack.process.events import ATTEMPT, EVENTS, counts_of
-from adastack.tasks.registry import resolve
+from adastack.tasks.entry import Resolved
 
 MOST_STEPS = 20_000
 """Steps of each environment after which its attempt is judged by where it stands, unless the
@@ -22,27 +22,27 @@ EVALUATION = 2**31
 """Added to an evaluation's seed, so that no episode of the training comes again."""
 
 
-def vector_env(name: str, n_envs: int) -> VectorEnv:
+def vector_env(task: Resolved, n_envs: int) -> VectorEnv:
     """Environments side by side that begin a new episode in the step that ends the last.
 
     Args:
-        name: A task, a world or a Gymnasium id, as on the command line.
+        task: The task.
         n_envs: How many.
     """
-    return resolve(name).vector_env(n_envs, AutoresetMode.SAME_STEP)
+    return task.vector_env(n_envs, AutoresetMode.SAME_STEP)
 
 
-def evaluation_worker(agent: StackAgent, params: Params, name: str, episodes: int) -> Worker:
+def evaluation_worker(agent: StackAgent, params: Params, task: Resolved, episodes: int) -> Worker:
     """A worker that evaluates the agent in fresh environments.
 
     Raises:
         ValueError: If the environments have other observations or actions.
     """
-    env = vector_env(name, min(agent.settings.n_envs, episodes))
+    env = vector_env(task, min(agent.settings.n_envs, episodes))
     ours = (agent.observation_space, agent.action_space)
     theirs = (env.single_observation_space, env.single_action_space)
     try:
-        check_spaces(ours, theirs, name)
+        check_spaces(ours, theirs, str(task))
     except ValueError:
         env.close()
         raise

@@ -18,10 +18,10 @@ from adastack.deep.policies import LogProbabilities, log_probabilities, stack_po
 from adastack.deep.settings import PPOSettings
 from adastack.memory import get_rule
 from adastack.process.capacity import induce_within
-from adastack.process.policy import Act, StackPolicy, finite_act
+from adastack.process.policy import Act, StackPolicy, choose_actions, finite_act
 from adastack.process.recorder import Recorder
+from adastack.tasks.entry import Resolved
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.registry import make_task
 
 CHUNK_SECONDS = 1.5
 LOG_BYTES = 16_000_000
@@ -131,12 +131,23 @@ class FiniteSession:
         params = jax.tree.map(lambda leaf: leaf[index], self.learner.params)
         return stack_policy(self._log_probabilities, params, greedy)
 
+    def extend(self, steps: int) -> None:
+        """Adds so many steps to the run; schedules are then a fraction of all of them."""
+        self.total += -(-steps // self.settings.steps_per_update)
+
+    def choose(
+        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Actions and memory actions of a seed for a batch of stacks, (batch, k)."""
+        policy = self.policy(index, greedy=greedy)
+        return choose_actions(policy, stacks, self.task.n_actions, rng)
+
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment of a task with the same signals."""
         return finite_act(self.task, self.policy(self.seeds.index(seed)), False, seed, env)
 
     def evaluate(
-        self, task: str | None, episodes: int, greedy: bool, seed: int
+        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
         """Evaluates every seed's policy: a row for each, and how many steps that took.
 
@@ -147,7 +158,7 @@ class FiniteSession:
         from adastack.process.evaluation import Evaluator, evaluate_policies
         from adastack.theory.kappa import quick_optimum
 
-        other = self.task if task is None else make_task(task)
+        other = self.task if task is None else task.finite()
         evaluator = Evaluator(
             other, self.memory, self.stack_size, self.settings.gamma, quick_optimum
         )

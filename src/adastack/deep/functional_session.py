@@ -14,6 +14,7 @@ from adastack.deep.functional import FunctionalTrainer, Learner
 from adastack.deep.gym_session import StackSession
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Params
+from adastack.tasks.entry import Resolved
 from adastack.tasks.functional import FunctionalTask
 
 
@@ -22,16 +23,16 @@ class FunctionalSession(StackSession):
 
     def __init__(
         self,
-        name: str,
-        task: FunctionalTask,
+        task: Resolved,
+        functional: FunctionalTask,
         memory: str,
         stack_size: int,
         settings: PPOSettings,
         seeds: Sequence[int],
         steps: int,
     ) -> None:
-        self.trainer = FunctionalTrainer(task, memory, stack_size, settings)
-        super().__init__(name, self.trainer, seeds, steps)
+        self.trainer = FunctionalTrainer(functional, memory, stack_size, settings)
+        super().__init__(task, self.trainer, seeds, steps)
         self.learners: list[Learner] = []
 
     def start(self) -> None:

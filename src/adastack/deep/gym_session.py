@@ -13,11 +13,12 @@ from adastack.deep.agent import StackAgent
 from adastack.deep.checkpoint_arrays import flatten, unflatten
 from adastack.deep.evaluation import evaluation_worker, play, vector_env
 from adastack.deep.host import HostTrainer, Worker
-from adastack.deep.policies import stack_act
+from adastack.deep.policies import choose_actions, stack_act
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Params
 from adastack.process.policy import Act
 from adastack.process.recorder import Recorder
+from adastack.tasks.entry import Resolved
 
 RESTART = 32
 """Updates between two restarts of all environments. Environments cannot be saved, so a run is saved
@@ -30,8 +31,8 @@ class StackSession:
     evaluation_episodes = 100
     savable = True
 
-    def __init__(self, name: str, agent: StackAgent, seeds: Sequence[int], steps: int) -> None:
-        self.name, self.agent, self.settings = name, agent, agent.settings
+    def __init__(self, task: Resolved, agent: StackAgent, seeds: Sequence[int], steps: int) -> None:
+        self.task, self.agent, self.settings = task, agent, agent.settings
         self.seeds = list(seeds)
         self.total = -(-steps // agent.settings.steps_per_update)
         self.done = 0
@@ -60,12 +61,22 @@ class StackSession:
         """The parameters of a seed."""
         raise NotImplementedError
 
+    def extend(self, steps: int) -> None:
+        """Adds so many steps to the run; schedules are then a fraction of all of them."""
+        self.total += -(-steps // self.settings.steps_per_update)
+
+    def choose(
+        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Actions and memory actions of a seed for a batch of stacks of observations."""
+        return choose_actions(self.agent, self.params_of(index), stacks, greedy, rng)
+
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment with the same spaces."""
         return stack_act(self.agent, self.params_of(self.seeds.index(seed)), env)
 
     def evaluate(
-        self, task: str | None, episodes: int, greedy: bool, seed: int
+        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
         """Evaluates every seed's policy: a row for each, and how many steps that took.
 
@@ -75,7 +86,7 @@ class StackSession:
         rows, walked = [], 0
         for index, number in enumerate(self.seeds):
             params = self.params_of(index)
-            worker = evaluation_worker(self.agent, params, task or self.name, episodes)
+            worker = evaluation_worker(self.agent, params, task or self.task, episodes)
             row, steps = play(worker, episodes, greedy, seed)
             rows.append({"seed": number, **row})
             walked += steps
@@ -96,19 +107,20 @@ class GymSession(StackSession):
 
     def __init__(
         self,
-        name: str,
+        task: Resolved,
         memory: str,
         stack_size: int,
         settings: PPOSettings,
         seeds: Sequence[int],
         steps: int,
     ) -> None:
-        envs = [vector_env(name, settings.n_envs) for _ in seeds]
+        envs = [vector_env(task, settings.n_envs) for _ in seeds]
         self.trainer = HostTrainer(envs[0], memory, stack_size, settings)
-        super().__init__(name, self.trainer, seeds, steps)
+        super().__init__(task, self.trainer, seeds, steps)
         self.workers = [
             Worker(self.trainer, env, seed) for env, seed in zip(envs, seeds, strict=True)
         ]
+        self._restart_due = True
 
     @property
     def savable(self) -> bool:  # type: ignore[override]
@@ -121,10 +133,12 @@ class GymSession(StackSession):
     def advance(self) -> None:
         """One rollout and update of every seed."""
         rows = []
-        if self.done % RESTART == 0:
+        restart = self._restart_due or self.done % RESTART == 0
+        self._restart_due = False
+        if restart:
             self.recorder.drop_attempts()
         for worker in self.workers:
-            if self.done % RESTART == 0:
+            if restart:
                 worker.restart(self.done)
             *row, loss = worker.advance(self.done, self.total)
             self.check_loss(worker.seed, loss)
@@ -147,6 +161,11 @@ class GymSession(StackSession):
             worker.use(*jax.device_put(found))
         self.recorder.restore(arrays)
         self.done = int(meta["done"])
+
+    def extend(self, steps: int) -> None:
+        """Adds so many steps; environments begin anew, as they do after a run has been loaded."""
+        super().extend(steps)
+        self._restart_due = True
 
     def params_of(self, index: int) -> Params:
         """The parameters of a seed."""

@@ -45,6 +45,19 @@ def stack_policy(log_probs: LogProbabilities, params: Params, greedy: bool) -> S
     return policy
 
 
+def choose_actions(
+    agent: StackAgent, params: Params, stacks: Any, greedy: bool, rng: np.random.Generator
+) -> tuple[Any, Any]:
+    """Actions and memory actions of some weights for a batch of stacks of observations."""
+    leaves = leaves_of(agent.spec, agent.observation_space, stacks)
+    if greedy:
+        joined = agent.greedy(params, leaves)
+    else:
+        joined = agent.act(params, leaves, *rng.integers(2**31, size=2).astype(np.int32))
+    action, memory_action = agent.split(np.asarray(joined))
+    return env_action(agent.action_space, action), np.asarray(memory_action)
+
+
 def stack_act(agent: StackAgent, params: Params, env: Any) -> Act:
     """The likeliest actions of some weights, in an environment with the agent's spaces.
 

@@ -10,11 +10,11 @@ from adastack.deep.finite_session import FiniteSession
 from adastack.deep.functional_session import FunctionalSession
 from adastack.deep.gym_session import GymSession
 from adastack.deep.settings import PPOSettings
-from adastack.tasks.registry import resolve
+from adastack.tasks.entry import Resolved
 
 
 def make_session(
-    document: Mapping[str, Any],
+    document: Mapping[str, Any], task: Resolved
 ) -> FiniteSession | FunctionalSession | GymSession:
     """The session that a run's settings ask for.
 
@@ -22,14 +22,11 @@ def make_session(
     environments are stepped on the host.
     """
     enable_compilation_cache()
-    name, memory, k, seeds, steps = (
-        document[key] for key in ("task", "memory", "stack_size", "seeds", "steps")
-    )
+    memory, k, seeds, steps = (document[key] for key in ("memory", "stack_size", "seeds", "steps"))
     rest = memory, k, PPOSettings(**document["settings"]), seeds, steps
-    task = resolve(name)
     if task.kind == "finite":
         return FiniteSession(task.finite(), *rest)
     functional = task.functional()
     if functional is None:
-        return GymSession(name, *rest)
-    return FunctionalSession(name, functional, *rest)
+        return GymSession(task, *rest)
+    return FunctionalSession(task, functional, *rest)

@@ -66,6 +66,22 @@ def greedy_rows(scores: Floats) -> Floats:
     return best
 
 
+def choose_actions(
+    policy: StackPolicy,
+    stacks: Any,
+    n_actions: int,
+    rng: np.random.Generator,
+    random_memory: bool = False,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Actions and memory actions that a policy draws for a batch of stacks, (batch, k)."""
+    rows = [policy(tuple(int(symbol) for symbol in stack)) for stack in stacks]
+    drawn = np.array([rng.choice(len(row), p=row / row.sum()) for row in rows])
+    action, memory_action = split_actions(drawn, n_actions)
+    if random_memory:
+        memory_action = rng.integers(np.shape(stacks)[1], size=len(rows))
+    return action, memory_action
+
+
 def finite_act(
     trained: FiniteTask, policy: StackPolicy, random_memory: bool, seed: int, env: Any
 ) -> Act:

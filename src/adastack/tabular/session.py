@@ -17,7 +17,15 @@ from adastack.process.draws import first_words
 from adastack.process.evaluation import Evaluator, evaluate_policies
 from adastack.process.events import RECENT, WINDOW, WINDOWS, means_of, saved_curves
 from adastack.process.induced import Induced
-from adastack.process.policy import RANDOM, Act, StackPolicy, finite_act, greedy_rows, learning_rule
+from adastack.process.policy import (
+    RANDOM,
+    Act,
+    StackPolicy,
+    choose_actions,
+    finite_act,
+    greedy_rows,
+    learning_rule,
+)
 from adastack.process.tables import Tables, tables_of
 from adastack.tabular import gradient, values
 from adastack.tabular.moves import (
@@ -40,19 +48,19 @@ from adastack.tabular.settings import (
     ValueSettings,
     settings_from,
 )
+from adastack.tasks.entry import Resolved
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.registry import make_task
 
 CHUNK_SECONDS = 0.5
 Array = NDArray[Any]
 THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
-def make_session(document: Mapping[str, Any]) -> Session:
+def make_session(document: Mapping[str, Any], task: Resolved) -> Session:
     """The session that a run's settings ask for."""
     algo = document["algo"]
     return Session(
-        make_task(document["task"]),
+        task.finite(),
         document["memory"],
         document["stack_size"],
         algo,
@@ -97,7 +105,7 @@ class Session:
         self.algo, self.settings, self.steps, self.seeds = algo, settings, steps, list(seeds)
         self.task, self.memory, self.stack_size = task, memory, stack_size
         self.random = memory == RANDOM
-        self._chunk = 1
+        self._chunk, self._blocks_per_row = 1, blocks_per_row(steps)
         rule = learning_rule(memory)
         self.width = task.n_actions * (1 if self.random else rule.actions(stack_size))
         self.induced = induce_within(
@@ -169,7 +177,7 @@ class Session:
         return means_of(paid, counts, (self.steps_done - begin) * len(self.seeds))
 
     def _window_ends(self) -> Array:
-        width = blocks_per_row(self.steps)
+        width = self._blocks_per_row
         rows = -(-self.blocks_done // width)
         return np.minimum(np.arange(1, rows + 1) * width * WINDOW, self.steps_done)
 
@@ -211,12 +219,29 @@ class Session:
         stack: list[int] = self.induced.stacks[agent].tolist()
         return (*stack[:slot], *stack[slot + 1 :])
 
+    def extend(self, steps: int) -> None:
+        """Adds so many steps to the run; annealing is then a fraction of all of them."""
+        self.steps += steps
+        rows = -(-self.blocks // self._blocks_per_row)
+        for name in ("paid", "counts"):
+            array = self.arrays[name]
+            more = ((0, 0), (0, max(0, rows - array.shape[1])), (0, 0))
+            self.arrays[name] = np.pad(array, more)
+        self.kind, self.how, self._advance = self._kernel()
+
+    def choose(
+        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        """Actions and memory actions of a seed for a batch of stacks, (batch, k)."""
+        policy = self.policy(index, greedy=greedy)
+        return choose_actions(policy, stacks, self.task.n_actions, rng, self.random)
+
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment of a task with the same signals."""
         return finite_act(self.task, self.policy(self.seeds.index(seed)), self.random, seed, env)
 
     def evaluate(
-        self, task: str | None, episodes: int, greedy: bool, seed: int
+        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
         """Evaluates every seed's policy: a row for each, and how many steps that took.
 
@@ -229,7 +254,7 @@ class Session:
         # Not at the start of a run, which must be quick.
         from adastack.theory.kappa import quick_optimum
 
-        other = self.task if task is None else make_task(task)
+        other = self.task if task is None else task.finite()
         evaluator = Evaluator(
             other, self.memory, self.stack_size, self.settings.gamma, quick_optimum
         )
@@ -241,7 +266,7 @@ class Session:
     def _kernel(self) -> tuple[Any, Any, Any]:
         common = {
             "steps": self.steps,
-            "blocks_per_row": blocks_per_row(self.steps),
+            "blocks_per_row": self._blocks_per_row,
             "width": self.width,
             "random_memory": self.random,
         }

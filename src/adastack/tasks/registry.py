@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from adastack.tasks.entry import Resolved, TaskEntry
 from adastack.tasks.finite import FiniteTask
+from adastack.tasks.objects import resolve_object
 from adastack.tasks.spec import check_options, did_you_mean, parse_spec, parse_value
 from adastack.tasks.table import ROWS
 
@@ -51,7 +52,7 @@ def register_task(entry: TaskEntry) -> None:
     _TASKS[entry.name] = entry
 
 
-def resolve(spec: str) -> Resolved:
+def resolve(spec: Any) -> Resolved:
     """What a name on the command line stands for.
 
     Args:
@@ -66,6 +67,10 @@ def resolve(spec: str) -> Resolved:
         >>> [resolve(spec).kind for spec in ("xormaze", "cube:depth=2", "CartPole-v1")]
         ['finite', 'functional', 'host']
     """
+    if isinstance(spec, Resolved):
+        return spec
+    if not isinstance(spec, str):
+        return resolve_object(spec)
     name, words = parse_spec(spec)
     entry = _TASKS.get(name) or _gymnasium_entry(name)
     check_options(name, entry.options, words)

@@ -97,6 +97,11 @@ class Page:
             f'<span class="says"></span></div>{embedded(episode)}</figure>'
         )
 
+    def _repr_html_(self) -> str:
+        """The page inside a notebook."""
+        frame = f'<iframe srcdoc="{escape(self.html())}" width="100%" height="480"></iframe>'
+        return frame
+
     def html(self) -> str:
         """The whole page."""
         parts = list(self._parts)

@@ -15,6 +15,7 @@ from adastack.tasks.registry import resolve
 from adastack.training import restored
 from adastack.viewer.episode import record, spelled
 from adastack.viewer.film import Film, shoot
+from adastack.viewer.page import Page
 from adastack.wrappers import MemoryStack
 
 
@@ -50,6 +51,17 @@ class Show:
 
     def _with_memory(self) -> MemoryStack:
         return MemoryStack(self.env, self.stack_size, rule=self.rule, padding_type=self.padding)
+
+
+def episode_page(episode: dict[str, Any], title: str) -> Page:
+    """A page with one episode."""
+    page = Page("What it remembers")
+    page.text(
+        "The framed slot is what the agent sees now; the others are what it remembers. "
+        "A red cross marks what was evicted for it."
+    )
+    page.episode(episode, title)
+    return page
 
 
 def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:

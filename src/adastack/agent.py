@@ -1,0 +1,267 @@
+"""Agent: the Python API. An environment and a memory in, an agent that remembers out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adastack.process.policy import RANDOM
+from adastack.progress import Silent, watch
+from adastack.runs import Run, RunError
+from adastack.tasks.registry import resolve
+from adastack.training import (
+    Session,
+    algorithm,
+    default_algo,
+    default_preset,
+    make_session,
+    restored,
+    run_document,
+)
+from adastack.wrappers import MemoryStack
+
+Callback = Callable[["Agent"], bool | None]
+"""Called about once a second while an agent learns; False stops it."""
+
+
+class Agent:
+    """Learns what to do and what to remember.
+
+    Args:
+        env: A task or world by name (``"passive-tmaze:length=16"``), a Gymnasium id
+            (``"CartPole-v1"``, ``"my_module:MyEnv-v0"``), an environment, a function that makes
+            one, or a vector environment.
+        memory: A memory rule: ``"adaptive"``, ``"frame"``, ``"push_skip"``, ``"none"`` or your own.
+        k: The number of slots in the stack.
+        algo: One of `adastack.training.ALGORITHMS`; by default Sarsa where the task is a finite
+            table, else PPO.
+        net: The network over the slots: ``"mlp"``, ``"lstm"``, ``"transformer"`` or ``"cnn"``.
+        seed: Where all random numbers come from.
+        preset: The settings to begin with; by default those that learn everywhere.
+        settings: Settings that differ from the preset, such as ``learning_rate=1e-3``.
+
+    Example:
+        >>> from adastack import Agent
+        >>> agent = Agent("passive-tmaze:length=6", k=2, seed=1)
+        >>> agent.learn(100_000, progress=False).evaluate()["success"]
+        1.0
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        memory: str = "adaptive",
+        k: int = 2,
+        algo: str | None = None,
+        net: str = "mlp",
+        seed: int = 0,
+        *,
+        preset: str | None = None,
+        **settings: Any,
+    ) -> None:
+        self._task = resolve(env)
+        algo = algo or default_algo(self._task)
+        if not algorithm(algo).tabular:
+            settings = {"net": net, **settings}
+        preset = preset or default_preset(algo, self._task)
+        # Sessions want to know how long they are; `learn` says it when it begins.
+        self._document = run_document(
+            self._task, memory, k, algo, preset, steps=1, seeds=[seed], overrides=settings
+        )
+        self._session: Session | None = None
+        self._rng = np.random.default_rng([seed, 3])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the agent was asked to be, with every setting of its learner."""
+        return {name: value for name, value in self._document.items() if name != "steps"}
+
+    @property
+    def steps(self) -> int:
+        """Environment steps that it has learned from."""
+        return 0 if self._session is None else self._session.steps_done
+
+    def learn(self, steps: int, progress: bool = True, callback: Callback | None = None) -> Agent:
+        """Learns for a number of environment steps, or goes on learning.
+
+        Args:
+            steps: How many; rounded up to whole updates.
+            progress: Show how far it is, on a terminal as a bar, elsewhere as lines.
+            callback: Called with the agent about once a second; if it returns False, learning ends.
+        """
+        if steps < 1:
+            raise ValueError(f"steps must be at least 1, actual: {steps}")
+        session = self._lengthened(steps)
+        with watch(self.steps + steps) if progress else nullcontext(Silent()) as shown:
+            while not session.finished:
+                session.advance()
+                shown.update(session.steps_done, **session.recent())
+                if callback is not None and callback(self) is False:
+                    break
+        return self
+
+    def _lengthened(self, steps: int) -> Session:
+        if self._session is None:
+            self._document["steps"] = steps
+            self._session = make_session(self._document, self._task)
+            self._session.start()
+        else:
+            self._document["steps"] += steps
+            self._session.extend(steps)
+        return self._session
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = True,
+    ) -> tuple[Any, None]:
+        """The joint action for a stack, or for a batch of stacks, that `wrap` shows.
+
+        The arguments are those of Stable-Baselines3, whose ``evaluate_policy`` takes an agent; the
+        memory is in the environment, so there is no state to carry.
+        """
+        space = self._wrapped().observation_space
+        single = _depth(observation) == _depth(space.sample())
+        stacks = _map(lambda leaf: np.asarray(leaf)[None], observation) if single else observation
+        action, memory = self._learned().choose(0, stacks, deterministic, self._rng)
+        form = self._wrapped().action_form
+        joint = [form.join(a, int(m)) for a, m in zip(action, memory, strict=True)]
+        return (joint[0] if single else np.stack(joint)), None
+
+    def wrap(self, env: Any) -> MemoryStack:
+        """An environment with this agent's memory, whose stacks `predict` understands."""
+        memory = self._document["memory"]
+        return MemoryStack(
+            env,
+            self._document["stack_size"],
+            rule="adaptive" if memory == RANDOM else memory,
+            padding_type=self._document["settings"].get("padding", "empty"),
+        )
+
+    def evaluate(
+        self, episodes: int = 100, env: Any = None, deterministic: bool = True, seed: int = 0
+    ) -> dict[str, Any]:
+        """What the policy is worth.
+
+        Args:
+            episodes: How many to play, where the answer is not exact.
+            env: Another environment with the same spaces, as for the constructor.
+            deterministic: Take the likeliest actions, or draw as at the end of training.
+            seed: Where the random numbers of the episodes come from.
+
+        Returns:
+            ``success``, ``return``, ``memory_regret`` and more; None where the environment does not
+            tell.
+        """
+        other = None if env is None else resolve(env)
+        rows, _ = self._learned().evaluate(other, episodes, deterministic, seed)
+        return {name: value for name, value in rows[0].items() if name != "seed"}
+
+    @property
+    def curves(self) -> Any:
+        """Metrics over the training, by step: a pandas table, or arrays by name without pandas."""
+        found = {
+            name: values if name == "step" else values[0]
+            for name, values in self._learned().curves().items()
+            if values.ndim < 3
+        }
+        try:
+            import pandas  # type: ignore[import-untyped]
+        except ImportError:
+            return found
+        return pandas.DataFrame(found).set_index("step")
+
+    def plot(self, metrics: tuple[str, ...] = ("return", "success")) -> Any:
+        """A matplotlib figure of the learning curves."""
+        from adastack.viewer.learning_curve import plot_curves
+
+        return plot_curves(self._learned().curves(), metrics)
+
+    def watch(self, path: str | Path | None = None, *, seed: int = 0, max_steps: int = 200) -> Any:
+        """An episode with its memory: shows itself in a notebook, or is written as a page.
+
+        Args:
+            path: Where to write the page (HTML); by default nowhere.
+            seed: Of the episode.
+            max_steps: How many steps to show at most.
+        """
+        from adastack.viewer.show import Show, episode_page
+
+        env = self._task.env(render_mode="rgb_array")
+        wrapped = self.wrap(env)
+        learned = self._learned()
+        show = Show(
+            f"{self._task} after {self.steps:,} steps",
+            wrapped.rule.name,
+            self._document["stack_size"],
+            env,
+            learned.act(learned.seeds[0], env),
+            wrapped.padding_type,
+        )
+        page = episode_page(show.episode(seed=seed, max_steps=max_steps), show.title)
+        if path is not None:
+            page.write(Path(path))
+        return page
+
+    def save(self, folder: str | Path) -> Path:
+        """Saves the agent: arrays and JSON, which ``adastack evaluate`` and ``watch`` read, too.
+
+        Raises:
+            RunError: If the folder already holds something.
+        """
+        arrays, meta = self._learned().checkpoint()
+        run = Run.create(folder, self._document)
+        run.save_checkpoint(arrays, **meta)
+        return run.path
+
+    @classmethod
+    def load(cls, folder: str | Path, env: Any = None) -> Agent:
+        """Loads an agent that was saved, or trained on the command line.
+
+        Args:
+            folder: The folder of `save`, or of a run.
+            env: The environment, where it was not given by name.
+        """
+        run = Run.open(folder)
+        name = run.settings.get("task", "")
+        if env is None and name.startswith("object:"):
+            raise RunError(f"{folder} was trained on an environment without a name: give env=...")
+        agent = cls.__new__(cls)
+        agent._task = resolve(name if env is None else env)
+        agent._document = dict(run.settings)
+        agent._session = restored(run, agent._task)
+        agent._rng = np.random.default_rng([run.settings["seeds"][0], 3])
+        return agent
+
+    def _learned(self) -> Session:
+        if self._session is None:
+            raise RunError("the agent has not learned anything yet: call learn(steps) first")
+        return self._session
+
+    def _wrapped(self) -> MemoryStack:
+        if not hasattr(self, "_wrapper"):
+            self._wrapper = self.wrap(self._task.env())
+        return self._wrapper
+
+
+def _map(function: Callable[[Any], Any], observation: Any) -> Any:
+    if isinstance(observation, dict):
+        return {name: _map(function, part) for name, part in observation.items()}
+    if isinstance(observation, tuple):
+        return tuple(_map(function, part) for part in observation)
+    return function(observation)
+
+
+def _depth(observation: Any) -> int:
+    """The axes of an observation's first array."""
+    while isinstance(observation, dict | tuple):
+        observation = next(
+            iter(observation.values() if isinstance(observation, dict) else observation)
+        )
+    return int(np.ndim(observation))
