@@ -16,7 +16,7 @@ from adastack.deep.finite import FiniteTrainer
 from adastack.deep.gym_session import GymSession
 from adastack.deep.settings import PPOSettings
 from adastack.process import induce
-from adastack.tasks import passive_tmaze
+from adastack.tasks import passive_tmaze, resolve
 from adastack.tasks.environment import FiniteTaskEnv
 from adastack.wrappers import AdaptiveStack
 
@@ -77,7 +77,7 @@ def _sgemm_limit() -> float:
 
 def _host(n_envs: int) -> float:
     _register()
-    session = GymSession(MASKED, "adaptive", 2, PPOSettings(n_envs=n_envs), [0], 100_000)
+    session = GymSession(resolve(MASKED), "adaptive", 2, PPOSettings(n_envs=n_envs), [0], 100_000)
     session.advance()
     best = 0.0
     for _ in range(4):

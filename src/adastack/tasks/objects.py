@@ -45,9 +45,8 @@ def _name(env: Any) -> str:
 def _copied(env: gymnasium.Env[Any, Any], render_mode: str | None = None) -> Any:
     """One more environment like a given one, which is left as it is."""
     if env.spec is not None:
-        return gymnasium.make(
-            env.spec, **({} if render_mode is None else {"render_mode": render_mode})
-        )
+        options: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
+        return gymnasium.make(env.spec, **options)
     try:
         return copy.deepcopy(env)
     except (TypeError, RuntimeError, ValueError, copy.Error) as error:
