@@ -75,6 +75,18 @@ def replaced(base: Kind, overrides: Mapping[str, Any]) -> Kind:
     return replace(base, **typed)  # type: ignore[type-var]
 
 
+def from_document(kind: type[Kind], document: Any) -> Kind:
+    """The settings that a run folder holds.
+
+    Raises:
+        ValueError: If they are not settings of this kind.
+    """
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    if not isinstance(document, Mapping) or not names >= set(document):
+        raise ValueError(f"expected a run with {kind.__name__}, actual settings: {document!r}")
+    return kind(**document)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """What might have been meant, as the end of an error message."""
     close = difflib.get_close_matches(word, list(known), 1)

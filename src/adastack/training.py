@@ -28,6 +28,8 @@ from adastack.tensorboard import CurveEvents
 SAVE_SECONDS = 10.0
 EVALUATION_SEED = 0
 Arrays = Mapping[str, NDArray[Any]]
+KEYS = ("task", "memory", "stack_size", "algo", "preset", "steps", "seeds", "settings")
+"""What a run's settings name."""
 
 
 class Session(Protocol):
@@ -198,12 +200,13 @@ def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> S
     Raises:
         RunError: If they are not the settings of a run.
     """
+    missing = [name for name in KEYS if name not in document]
+    if missing:
+        raise RunError(f"expected the settings of a run, actual: no {', '.join(missing)}")
+    check_seeds(document["seeds"], document["steps"])
+    task = resolve(document["task"]) if task is None else task
     try:
-        check_seeds(document["seeds"], document["steps"])
-        task = resolve(document["task"]) if task is None else task
         session: Session = _load(algorithm(document["algo"]).session)(document, task)
-    except (KeyError, TypeError) as error:
-        raise RunError(f"these are not the settings of a run: {error}") from None
     except MemoryError as error:
         raise ValueError(
             f"{error} for a stack of {document['stack_size']} slots: use a smaller k"

@@ -90,7 +90,7 @@ def test_steps_are_those_of_the_task_and_the_reference_memory(task, rule, k):
     ("net", "form"),
     [("mlp", "factored"), ("mlp", "flat"), ("lstm", "factored"), ("transformer", "factored")],
 )
-def test_the_table_road_has_the_gradient_of_the_plain_road(net, form):
+def test_tables_have_the_gradient_of_every_row(net, form):
     task = xormaze()
     options = {"net": net, "action_form": form, "entropy": 0.1, "memory_entropy": 0.2}
     table = trainer(task, 2, tables=True, **options)
@@ -117,7 +117,7 @@ def test_the_table_road_has_the_gradient_of_the_plain_road(net, form):
     assert max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(gradients[0])) > 1e-3
 
 
-def test_both_roads_act_alike():
+def test_tables_and_networks_act_alike():
     task = passive_tmaze(4)
     table, plain = trainer(task, 2, tables=True), trainer(task, 2, tables=False)
     learner = one_seed(table.init([3]))

@@ -1,4 +1,4 @@
-"""The compiled road over functional tasks: the host's rollout, step for step."""
+"""The compiled rollout of functional tasks: the host's rollout, step for step."""
 
 import jax
 import numpy as np
@@ -10,6 +10,7 @@ from adastack.deep.functional import FunctionalTrainer
 from adastack.deep.functional_session import FunctionalSession
 from adastack.deep.host import Worker
 from adastack.deep.settings import PPOSettings
+from adastack.tasks import resolve
 from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
 from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
 from adastack.tasks.worlds.cube.functional import Cube
@@ -40,7 +41,7 @@ def envs_of(task):
     ],
     ids=["cube-adaptive", "cube-frame", "cube-push_skip-flat", "minigrid", "cartpole"],
 )
-def test_both_roads_make_the_same_rollouts_and_updates(task, memory, k, more):
+def test_compiled_and_host_rollouts_make_the_same_rollouts_and_updates(task, memory, k, more):
     settings = PPOSettings(**{**TINY.__dict__, **more})
     trainer = FunctionalTrainer(task, memory, k, settings)
     worker, learner = Worker(trainer, envs_of(task), seed=4), trainer.start(4)
@@ -96,7 +97,7 @@ def session(seeds, updates=4):
     steps = updates * TINY.steps_per_update
     settings = PPOSettings(**{**TINY.__dict__, "normalize_observation": True})
     name = "position-only-cartpole:time_limit=11"
-    return FunctionalSession(name, SHORT_POLE, "adaptive", 2, settings, seeds, steps)
+    return FunctionalSession(resolve(name), SHORT_POLE, "adaptive", 2, settings, seeds, steps)
 
 
 def run(session, updates):
@@ -119,7 +120,7 @@ def test_a_run_goes_on_where_it_stopped():
     second.restore(*first.checkpoint())
     run(second, 3)
     assert_same(whole.checkpoint()[0], second.checkpoint()[0])
-    assert whole.results(6, True, 0) == second.results(6, True, 0)
+    assert whole.evaluate(None, 6, True, 0) == second.evaluate(None, 6, True, 0)
 
 
 def test_a_seed_is_the_same_alone_and_in_company():
@@ -138,5 +139,5 @@ def test_playing_leaves_the_learner_as_it_is():
     one.start()
     run(one, 1)
     before = one.checkpoint()[0]
-    assert one.results(3, False, 1)[0][0]["attempts"] == 3
+    assert one.evaluate(None, 3, False, 1)[0][0]["attempts"] == 3
     assert_same(before, one.checkpoint()[0])

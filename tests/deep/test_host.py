@@ -1,4 +1,4 @@
-"""The host road: observations stored once, every kind of space, mazes learned."""
+"""The host rollout: observations stored once, every kind of space, mazes learned."""
 
 import gymnasium as gym
 import numpy as np
@@ -13,6 +13,7 @@ from adastack.deep.settings import PPOSettings
 from adastack.memory.reference import ReferenceStack
 from adastack.progress import Silent
 from adastack.runs import Run
+from adastack.tasks import resolve
 from adastack.training import train
 
 TINY = PPOSettings(hidden=8, n_envs=3, n_steps=20, batch_size=30, n_epochs=2)
@@ -94,17 +95,19 @@ BOX = spaces.Box(-1, 1, (3,), np.float32)
 )
 def test_every_space_is_trained(observation_space, action_space):
     name = registered("Spaces-v0", observation_space, action_space)
-    session = GymSession(name, "adaptive", 3, TINY, [0], 60)
+    session = GymSession(resolve(name), "adaptive", 3, TINY, [0], 60)
     before = session.workers[0].params["params"]["policy"]["kernel"].copy()
     session.advance()
     assert (session.workers[0].params["params"]["policy"]["kernel"] != before).any()
-    assert session.results(4, True, 0)[0][0]["return"] == 7.0
+    assert session.evaluate(None, 4, True, 0)[0][0]["return"] == 7.0
 
 
 def test_an_attempt_without_end_counts_as_far_as_it_was_played(monkeypatch):
     monkeypatch.setattr("adastack.deep.evaluation.MOST_STEPS", 5)
     name = registered("Long-v0", BOX, spaces.Discrete(2))
-    (row,), steps = GymSession(name, "adaptive", 2, TINY, [0], 60).results(3, True, 0)
+    (row,), steps = GymSession(resolve(name), "adaptive", 2, TINY, [0], 60).evaluate(
+        None, 3, True, 0
+    )
     assert (row["attempts"], row["cut"], row["return"], steps) == (3, 3, 5.0, 15)
 
 
@@ -113,7 +116,7 @@ def test_time_limits_are_bootstrapped():
     settings = PPOSettings(
         hidden=16, n_envs=4, n_steps=25, batch_size=50, gamma=0.5, learning_rate=0.01
     )
-    session = GymSession(name, "none", 1, settings, [0], 5000)
+    session = GymSession(resolve(name), "none", 1, settings, [0], 5000)
     while session.done < session.total:
         session.advance()
     value = session.trainer.value(session.workers[0].params, [np.zeros((1, 1), np.int32)])
@@ -138,17 +141,17 @@ def test_what_is_not_a_number_stops_the_run(what, tmp_path):
 def test_an_action_space_nobody_supports_is_refused():
     name = registered("Text-v0", BOX, spaces.Text(3))
     with pytest.raises(TypeError, match="expected a Discrete"):
-        HostTrainer(vector_env(name, 2), "adaptive", 2, TINY)
+        HostTrainer(vector_env(resolve(name), 2), "adaptive", 2, TINY)
     name = registered("Flat-v0", BOX, BOX)
     with pytest.raises(TypeError, match="'flat' expects Discrete"):
-        HostTrainer(vector_env(name, 2), "adaptive", 2, PPOSettings(action_form="flat"))
+        HostTrainer(vector_env(resolve(name), 2), "adaptive", 2, PPOSettings(action_form="flat"))
 
 
 def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
     monkeypatch.setattr("adastack.deep.gym_session.RESTART", 2)
 
     def session():
-        return GymSession("CartPole-v1", "adaptive", 2, TINY, [0, 1], 360)
+        return GymSession(resolve("CartPole-v1"), "adaptive", 2, TINY, [0, 1], 360)
 
     whole, first, second = session(), session(), session()
     for _ in range(6):
@@ -165,7 +168,7 @@ def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
         np.testing.assert_array_equal(ours[name], theirs[name])
 
 
-def test_a_maze_is_learned_by_the_host_road():
+def test_a_maze_is_learned_on_the_host():
     settings = PPOSettings(
         hidden=32, n_envs=16, n_steps=50, batch_size=200, n_epochs=10, learning_rate=3e-3,
         learning_rate_end=3e-3, entropy=0.01, memory_entropy=0.01,
@@ -173,9 +176,9 @@ def test_a_maze_is_learned_by_the_host_road():
     gym.register(
         "ShortMaze-v0", lambda **_: gym.make("adastack/PassiveTMaze-v0", length=3).unwrapped
     )
-    session = GymSession("ShortMaze-v0", "adaptive", 2, settings, [0], 40_000)
+    session = GymSession(resolve("ShortMaze-v0"), "adaptive", 2, settings, [0], 40_000)
     while session.done < session.total:
         session.advance()
-    (result,), _ = session.results(100, True, 0)
+    (result,), _ = session.evaluate(None, 100, True, 0)
     assert result["success"] == 1.0
     assert result["memory_regret"] < 0.7

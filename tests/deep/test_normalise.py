@@ -10,6 +10,7 @@ from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.gym_session import GymSession
 from adastack.deep.normalise import LIMIT, no_stats, normalised, updated_stats
 from adastack.deep.settings import PPOSettings
+from adastack.tasks import resolve
 
 SETTINGS = PPOSettings(
     hidden=8, n_envs=3, n_steps=20, batch_size=30, n_epochs=1, normalize_observation=True
@@ -36,7 +37,7 @@ def test_extremes_are_cut_and_constants_are_not_blown_up():
 
 
 def test_a_run_sees_every_observation_once_and_freezes_them_to_play():
-    session = GymSession("CartPole-v1", "adaptive", 2, SETTINGS, [0], 120)
+    session = GymSession(resolve("CartPole-v1"), "adaptive", 2, SETTINGS, [0], 120)
     worker, rows = session.workers[0], []
     for _ in range(2):
         session.advance()
@@ -44,10 +45,10 @@ def test_a_run_sees_every_observation_once_and_freezes_them_to_play():
     seen = worker.params["seen"]["0"]
     assert (seen.number == 120).all()
     np.testing.assert_allclose(seen.mean, np.concatenate(rows).mean(0), rtol=1e-3, atol=1e-5)
-    session.results(5, True, 0)
+    session.evaluate(None, 5, True, 0)
     assert worker.params["seen"]["0"].number[0] == 120
     arrays, meta = session.checkpoint()
-    other = GymSession("CartPole-v1", "adaptive", 2, SETTINGS, [0], 120)
+    other = GymSession(resolve("CartPole-v1"), "adaptive", 2, SETTINGS, [0], 120)
     other.restore(arrays, meta)
     np.testing.assert_array_equal(other.workers[0].params["seen"]["0"].mean, seen.mean)
 
@@ -61,7 +62,7 @@ def test_what_is_hidden_does_not_count_and_stays_zero():
 
 
 def test_an_empty_slot_is_zero_and_has_no_flags():
-    session = GymSession("CartPole-v1", "adaptive", 3, SETTINGS, [0], 60)
+    session = GymSession(resolve("CartPole-v1"), "adaptive", 3, SETTINGS, [0], 60)
     session.advance()
     worker = session.workers[0]
     worker.restart(5)
@@ -78,7 +79,7 @@ def test_symbols_are_normalised_one_by_one():
     params, _ = agent.init(0)
     columns = [np.array([[3, 3], [0, 1], [0, 2], [0, 1], [0, 2]], np.uint8)]
     rollout = Rollout(columns, None, np.zeros((2, 2, 2)), None, None, None, None)
-    after = agent._seen_with(params, rollout)["seen"]["0"]
+    after = agent._with_stats(params, rollout)["seen"]["0"]
     np.testing.assert_allclose(after.mean, [1, 0, 0, 0, 0.5, 0.5])
     shown = agent._normalised({"seen": {"0": after}}, [jnp.asarray(columns[0][None])])[0]
     np.testing.assert_allclose(shown[0, 1], [0, 0, 0, 0, 1, -1], atol=1e-5)

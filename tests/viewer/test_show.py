@@ -61,7 +61,7 @@ def test_random_memory_gives_up_any_slot(trained):
     [
         (0, None, RunError, "expected a seed of 3, 5, actual: 0"),
         (3, "repeat-first", ValueError, "expects the observation_names"),
-        (3, "cube", ValueError, "cannot be evaluated on cube"),
+        (3, "cube", ValueError, "cannot be played on"),
         (3, "nowhere", ValueError, "nowhere"),
     ],
 )

@@ -38,7 +38,7 @@ def measure() -> list[Figure]:
         Figure("PPO, AS(2), MLP: one seed beside Stable-Baselines3", one / theirs, "x", 20),
         Figure("the same, ten seeds, per seed", ten / theirs, "x", 30),
         Figure("without tables, of what sgemm allows", plain / limit, "x", 0.6),
-        Figure("host road, masked CartPole x 8, beside SB3", ours_host / theirs_host, "x", 3),
+        Figure("host rollout, masked CartPole x 8, beside SB3", ours_host / theirs_host, "x", 3),
     ]
 
 

@@ -14,6 +14,7 @@ from adastack.settings import (
     check_positive,
     check_types,
     check_within,
+    from_document,
     replaced,
 )
 
@@ -171,4 +172,4 @@ def settings_for(preset: str, algo: str, overrides: Mapping[str, Any] | None = N
 def settings_from(algo: str, document: Mapping[str, Any]) -> Settings:
     """The settings that a run folder holds."""
     kind = GradientSettings if algo in GRADIENT_ALGOS else ValueSettings
-    return kind(**document)
+    return from_document(kind, document)
