@@ -6,16 +6,12 @@ from pathlib import Path
 import pytest
 
 from adastack.cli import main
-from adastack.commands.find_k import _stop
+from adastack.commands.find_k import _first_enough, _stop
 
 
-def row(value, optimality=None, spread=0.05):
-    return {
-        "return": value,
-        "low": value - spread,
-        "high": value + spread,
-        "optimality": optimality,
-    }
+def row(value, optimality=None, spread=0.05, seeds=10):
+    returns = [value - spread, value + spread] * (seeds // 2)
+    return {"return": value, "returns": returns, "optimality": optimality}
 
 
 @pytest.mark.parametrize(
@@ -31,6 +27,18 @@ def row(value, optimality=None, spread=0.05):
 )
 def test_it_stops_at_a_plateau_but_not_at_a_flat_start(rows, stop):
     assert _stop(rows) == stop
+
+
+def test_a_smaller_stack_is_enough_unless_the_best_is_above_it_beyond_the_noise():
+    assert _first_enough([row(0.9), row(1)]) == 1
+    assert _first_enough([row(0.9, spread=0.3), row(1, spread=0.3)]) == 0
+    # The noise of either side counts, and fewer seeds have more of it.
+    assert _first_enough([row(0.9), row(1, spread=0.3)]) == 0
+    assert _first_enough([row(0.9, seeds=2), row(1, seeds=2)]) == 0
+    # A hundredth of the return is not worth a slot.
+    assert _first_enough([row(0.995, spread=0), row(1, spread=0)]) == 0
+    assert _first_enough([row(0.985, spread=0), row(1, spread=0)]) == 1
+    assert _first_enough([row(-1.2, spread=0), row(-1, spread=0)]) == 1
 
 
 def found(capsys, *words):

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
-from scipy import stats
 
 from adastack.commands import Output
 from adastack.deep.settings import default_preset
+from adastack.lab.statistics import difference_interval, summary
 from adastack.tasks.registry import make_task
 from adastack.training import algorithm, default_algo, train
 
 PATIENCE = 2
 """How many larger stacks in a row must not help before the search stops."""
 ENOUGH = 0.99
-"""The part of the best known return that is enough."""
+"""The share of the best return that is enough."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="the task, with its options: passive-tmaze:length=16")
     parser.add_argument("--memory", default="adaptive", help="the memory rule")
     parser.add_argument("--max-k", type=int, default=6, help="the largest stack to try (6)")
-    parser.add_argument("--algo", help="who learns (sarsa on finite tasks, else ppo)")
+    parser.add_argument("--algo", help="the learner (sarsa on finite tasks, else ppo)")
     parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
     parser.add_argument("--steps", type=float, default=1e6, help="steps of each run (1e6)")
     parser.add_argument("--seeds", type=int, default=10, help="seeds of each stack (10)")
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Grows the stack until the return stops improving."""
+    """Trains with larger and larger stacks until the return stops improving."""
     if args.max_k < 1 or args.seeds < 2:
         raise ValueError(
             f"expected --max-k of at least 1 and --seeds of at least 2, "
@@ -83,15 +83,15 @@ def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:
             resume=path.exists(),
             progress=progress,
         )
-    returns = np.array([row["return"] for row in result["seeds"]])
-    mean, error = float(returns.mean()), float(returns.std(ddof=1) / np.sqrt(len(returns)))
-    half = float(stats.t.ppf(0.975, len(returns) - 1)) * error
+    returns = [row["return"] for row in result["seeds"]]
+    found = summary(returns)
     optimality = [row.get("optimality") for row in result["seeds"]]
     return {
         "k": k,
-        "return": mean,
-        "low": mean - half,
-        "high": mean + half,
+        "return": found.mean,
+        "low": found.interval.low,
+        "high": found.interval.high,
+        "returns": returns,
         "success": float(np.mean([row["success"] for row in result["seeds"]])),
         "optimality": None if None in optimality else float(np.mean(optimality)),
         "run": str(path),
@@ -106,10 +106,14 @@ def _folder(args: argparse.Namespace, k: int) -> Path:
 
 
 def _first_enough(rows: list[dict[str, Any]]) -> int:
-    """The first stack whose interval reaches the best mean return, or all but a hundredth of it."""
-    best = max(row["return"] for row in rows)
-    least = best - (1 - ENOUGH) * abs(best)
-    return next(i for i, row in enumerate(rows) if row["high"] >= least)
+    """The first stack that the best one is not above, with 95% confidence, by more than allowed."""
+    best = max(rows, key=lambda row: float(row["return"]))
+    allowed = (1 - ENOUGH) * abs(best["return"])
+    return next(
+        i
+        for i, row in enumerate(rows)
+        if difference_interval(best["returns"], row["returns"]).low <= allowed
+    )
 
 
 def _stop(rows: list[dict[str, Any]]) -> bool:
@@ -146,7 +150,7 @@ def show(result: dict[str, Any]) -> None:
     console.print(table)
     proved = result["kappa"]
     beside = "not proved here" if proved is None else f"proved to be {proved}"
-    # What learned nothing is as good as what learned nothing: that is not enough for the task.
+    # If no stack learned anything, the first is as good as any, but not enough for the task.
     best = max(row["return"] for row in result["stacks"])
     console.print(
         f"smallest stack that does as well as any tried (return {best:.3f}): k = {result['k']}; "

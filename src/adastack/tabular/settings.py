@@ -171,5 +171,6 @@ def settings_for(preset: str, algo: str, overrides: Mapping[str, Any] | None = N
 
 def settings_from(algo: str, document: Mapping[str, Any]) -> Settings:
     """The settings that a run folder holds."""
-    kind = GradientSettings if algo in GRADIENT_ALGOS else ValueSettings
-    return from_document(kind, document)
+    if algo in GRADIENT_ALGOS:
+        return from_document(GradientSettings, document)
+    return from_document(ValueSettings, document)
