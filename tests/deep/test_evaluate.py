@@ -1,11 +1,13 @@
 """A network's policy as a function of stacks."""
 
+from functools import partial
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from adastack.deep.initial import initial_params
-from adastack.deep.networks import ActorCritic
+from adastack.deep.networks import ActorCritic, act
 from adastack.deep.networks.observations import Leaf
 from adastack.deep.policies import log_probabilities, stack_policy
 
@@ -25,7 +27,7 @@ def test_chances_are_those_of_the_heads(form):
         expected = np.outer(memory, action).ravel()
     else:
         expected = weights / weights.sum()
-    chances = log_probabilities(net, n_actions, n_memory, form)
+    chances = log_probabilities(partial(act, net), n_actions, n_memory, form)
     found = stack_policy(chances, params, greedy=False)(stack)
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     best = stack_policy(chances, params, greedy=True)(stack)

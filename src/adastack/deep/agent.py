@@ -11,9 +11,21 @@ import numpy as np
 from gymnasium import spaces
 from jax import Array
 
+from adastack.deep.buffer import PADDING
 from adastack.deep.capacity import check_capacity
+from adastack.deep.exploration import (
+    Held,
+    decisions,
+    first_noise,
+    hashed,
+    noise,
+    once,
+    renewed,
+    situation_of_numbers,
+    situation_of_symbols,
+)
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
-from adastack.deep.heads import Categorical, Gaussian, Product
+from adastack.deep.heads import Categorical, Gaussian, Product, forbid, newest_forbidden
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.networks import ActorCritic, act, policy_and_value
 from adastack.deep.networks.observations import (
@@ -28,8 +40,11 @@ from adastack.deep.networks.observations import (
 from adastack.deep.normalise import RunningStats, no_stats, normalised, updated_stats
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
-from adastack.deep.update import Batch, Evaluation, Params, optimiser, schedule_at, update
+from adastack.deep.update import Batch, Evaluation, Params, optimiser, scaled, schedule_at, update
 from adastack.memory import get_rule
+
+UNIT_DEVIATIONS = math.sqrt(12)
+"""The width of a uniform distribution, in standard deviations."""
 
 
 class Rollout(NamedTuple):
@@ -46,6 +61,8 @@ class Rollout(NamedTuple):
     over: Any
     bootstrap: Any
     """The value of what a time limit cut off; 0 elsewhere."""
+    decision: Any
+    """(steps, environments, heads): which held decision each step belongs to."""
 
 
 class StackAgent:
@@ -70,6 +87,7 @@ class StackAgent:
         check_capacity(self.spec, memory, stack_size, settings)
         self.columns = columns_of(self.spec, observation_space)
         self._units = self._columns_in_units() if settings.normalize_observation else {}
+        self.holds = settings.hold_noise > 1
         self.n_memory = get_rule(memory).actions(stack_size)
         self.repeats = settings.padding == "reset"
         self.heads, self.n_actions = self._heads()
@@ -79,7 +97,15 @@ class StackAgent:
             self._net_spec(), settings.net, self.heads.n_outputs - deviations, deviations,
             settings.critic, settings.shared, settings.hidden,
         )  # fmt: skip
+        self._forbidden = newest_forbidden(memory, stack_size)
+        # A Gaussian's noise is not held: its action moves on by itself.
+        self.longest = jnp.asarray(
+            [1 if isinstance(head, Gaussian) else settings.hold_noise for head in self.heads.heads],
+            jnp.float32,
+        )
         self.act = jax.jit(self.sample)
+        self.explore = jax.jit(self.explored)
+        self.renew = jax.jit(self.renewed)
         self.greedy = jax.jit(self.mode)
         self.value = jax.jit(self.value_of)
         self.learn = jax.jit(self.learned, donate_argnums=(0, 1))
@@ -129,7 +155,7 @@ class StackAgent:
         params = jax.tree.map(jnp.asarray, params)
         if self._units:
             params["seen"] = {name: no_stats((self._n_entries(name),)) for name in self._units}
-        return params, optimiser(self.settings).init(params["params"])
+        return params, (optimiser(self.settings).init(params["params"]), jnp.zeros(2))
 
     def split(self, joined: Any) -> tuple[Any, Any]:
         """What `act` gave as the environment's action, one row each, and the memory action."""
@@ -138,19 +164,74 @@ class StackAgent:
             return (pair % self.n_actions)[:, None], pair // self.n_actions
         return joined[:, :-1], joined[:, -1].astype(np.int32)
 
-    def sample(self, params: Params, leaves: list[Array], seed: Array, step: Array) -> Array:
+    def sample(
+        self, params: Params, leaves: list[Array], filled: Array, seed: Array, step: Array
+    ) -> Array:
         """(stacks, entries): actions drawn for each stack; seed and step say which draws."""
         key = jax.random.fold_in(jax.random.key(seed), step)
-        drawn = self.heads.sample(self._outputs(params, leaves), key)
+        drawn = self.heads.sample(self._outputs(params, leaves, filled), key)
         return jnp.concatenate(drawn, axis=1).astype(jnp.float32)
 
-    def mode(self, params: Params, leaves: list[Array]) -> Array:
+    def explored(
+        self, params: Params, leaves: list[Array], filled: Array, held: Held, seed: Array,
+        step: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Actions drawn for each stack while learning, and the held decisions behind them."""
+        if not self.holds:
+            joined = self.sample(params, leaves, filled, seed, step)
+            return joined, jnp.zeros((len(filled), len(self.heads.heads)), jnp.uint32)
+        outputs, drawn, decided = self._outputs(params, leaves, filled), [], []
+        for i, (head, part) in enumerate(
+            zip(self.heads.heads, self.heads.split(outputs), strict=True)
+        ):
+            situation = self._situation(params, leaves, held.seed[:, i])
+            drawn.append(head.sample_with(part, noise(held.seed[:, i], situation, head.n_noise)))
+            decided.append(decisions(held.seed[:, i], situation))
+        joined = jnp.concatenate(drawn, axis=1).astype(jnp.float32)
+        return joined, jnp.stack(decided, axis=1)
+
+    def renewed(self, held: Held, over: Array, seed: Array, step: Array) -> Held:
+        """The noise after a step."""
+        if not self.holds:
+            return held
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 2), step)
+        return renewed(held, over, key, self.longest)
+
+    def first_noise(self, n_envs: int, seed: int, update: int) -> Held:
+        """Noise to begin with."""
+        shape = (n_envs, len(self.heads.heads)) if self.holds else (n_envs, 0)
+        rng = np.random.default_rng([seed, 4, update])
+        return first_noise(jnp.asarray(rng.integers(2**32, size=shape, dtype=np.uint32)))
+
+    def _situation(self, params: Params, leaves: list[Array], seed: Array) -> Array:
+        """(stacks,): what tells stacks apart in a period of exploration."""
+        found = []
+        for i, (leaf, kind) in enumerate(zip(leaves, leaves_in(self.spec), strict=True)):
+            if kind.kind == "onehot":
+                found.append(situation_of_symbols(leaf))
+                continue
+            numbers = leaf.reshape(*leaf.shape[:2], -1).astype(jnp.float32)
+            if str(i) in self._units:
+                numbers = normalised(params["seen"][str(i)], numbers)
+            elif kind.scale != 1.0:  # Whole numbers, scaled to 0..1: about as wide as they can be.
+                numbers = (numbers * kind.scale - 0.5) * UNIT_DEVIATIONS
+            found.append(situation_of_numbers(numbers, seed))
+        return hashed(*found)
+
+    def mode(self, params: Params, leaves: list[Array], filled: Array) -> Array:
         """(stacks, entries): the likeliest action for each stack."""
-        likeliest = self.heads.mode(self._outputs(params, leaves))
+        likeliest = self.heads.mode(self._outputs(params, leaves, filled))
         return jnp.concatenate(likeliest, axis=1).astype(jnp.float32)
 
-    def _outputs(self, params: Params, leaves: list[Array]) -> Array:
-        return act(self.net, params, nested(self.spec, self._normalised(params, leaves)))
+    def _outputs(self, params: Params, leaves: list[Array], filled: Array) -> Array:
+        outputs = act(self.net, params, nested(self.spec, self._normalised(params, leaves)))
+        return self._allowed(outputs, filled)
+
+    def _allowed(self, outputs: Array, filled: Array) -> Array:
+        """The outputs, where the newest slot must not be evicted yet."""
+        if not self.settings.fill_first:
+            return outputs
+        return forbid(outputs, self._forbidden[filled], self.n_actions or 1)
 
     def value_of(self, params: Params, leaves: list[Array]) -> Array:
         """(stacks,): what the critic says."""
@@ -190,24 +271,30 @@ class StackAgent:
 
         def evaluate(weights: Params, rows: Array, action: Array) -> Evaluation:
             outputs, value = self._net({"params": weights}, [column[rows] for column in columns])
-            entropies = self.heads.entropies(outputs)
-            memory = entropies[1] if len(entropies) > 1 else jnp.zeros_like(value)
-            log_prob = self.heads.log_prob(outputs, self._parts(action))
-            return Evaluation(log_prob, entropies[0], memory, value)
+            outputs = self._allowed(outputs, self.filled(rows))
+            log_probs = self.heads.log_probs(outputs, self._parts(action))
+            return Evaluation(log_probs, self.heads.entropies(outputs), value)
 
         rows = slots[:-1].reshape(-1, slots.shape[-1])
         actions = rollout.action.reshape(len(rows), -1)
         evaluation = evaluate(params["params"], rows, actions)
         last = self._net(params, [column[slots[-1]] for column in columns])[1]
         advantage, returns = self._advantages(rollout, evaluation.value, last)
+        weight = once(rollout.decision) if s.count_once and self.holds else None
+        scale, advantage = scaled(s, moments[1], advantage, rollout, weight)
         batch = Batch(
-            rows, actions, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1)
-        )
+            rows, actions, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1),
+            None if weight is None else weight.reshape(len(rows), -1),
+        )  # fmt: skip
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
-        weights, moments, loss = update(
-            params["params"], moments, batch, key, schedule_at(s, progress), evaluate, s
+        weights, adam, loss = update(
+            params["params"], moments[0], batch, key, schedule_at(s, progress), evaluate, s
         )
-        return {**self._with_stats(params, rollout), "params": weights}, moments, loss
+        return {**self._with_stats(params, rollout), "params": weights}, (adam, scale), loss
+
+    def filled(self, rows: Array) -> Array:
+        """(...,): how many slots hold an observation, by the rows that they point to."""
+        return (rows != PADDING).sum(axis=-1)
 
     def _advantages(self, rollout: Rollout, value: Array, last: Array) -> tuple[Array, Array]:
         s = self.settings
@@ -218,7 +305,8 @@ class StackAgent:
         following = jnp.concatenate([value[1:], last[None]])
         advantage = generalised_advantages(
             rollout.reward, value, jnp.where(rollout.over, rollout.bootstrap, following),
-            rollout.terminated, rollout.over, s.gamma, s.gae_lambda,
+            rollout.over if s.limits_end else rollout.terminated, rollout.over, s.gamma,
+            s.gae_lambda,
         )  # fmt: skip
         return advantage, advantage + value
 

@@ -16,16 +16,25 @@ import numpy as np
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
+from adastack.deep.exploration import Held, decisions, first_noise, noise, once, renewed
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
-from adastack.deep.heads import Categorical, Product, cumulative, draw, joint_log_probs
+from adastack.deep.heads import (
+    Categorical,
+    Product,
+    cumulative,
+    draw,
+    forbid,
+    joint_log_probs,
+    newest_forbidden,
+)
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.networks import ActorCritic, act, policy_and_value
 from adastack.deep.networks.observations import Leaf, check_net
 from adastack.deep.settings import PPOSettings
-from adastack.deep.update import Batch, Evaluation, Params, schedule_at, update
+from adastack.deep.update import Batch, Evaluation, Params, scaled, schedule_at, update
 from adastack.process.events import ATTEMPT, WHILE_GOING_ON
 from adastack.process.induced import Induced
-from adastack.process.policy import split_actions
+from adastack.process.policy import join_actions, split_actions
 from adastack.process.tables import Tables, tables_of
 
 
@@ -35,6 +44,8 @@ class EnvState(NamedTuple):
     state: Array
     agent: Array
     clock: Array
+    held: Held
+    """The noise of exploration."""
 
 
 class Learner(NamedTuple):
@@ -52,6 +63,15 @@ class Steps(NamedTuple):
     agent: Array
     joint: Array
     outcome: Array
+    over: Array
+    decision: Array
+    """Which held decision each step belongs to, by head."""
+
+
+class Outcome(NamedTuple):
+    """What `scaled` counts outcomes by."""
+
+    reward: Array
     over: Array
 
 
@@ -90,6 +110,10 @@ class FiniteTrainer:
             shared=settings.shared,
             hidden=settings.hidden,
         )
+        self.holds = settings.hold_noise > 1
+        self._longest = jnp.full(len(self.heads.heads), float(settings.hold_noise))
+        self._forbidden = newest_forbidden(induced.rule.name, induced.stack_size)
+        self._filled = (self.tables.stacks != self.task.empty).sum(axis=1)
         self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
 
     def init(self, seeds: Sequence[int]) -> Learner:
@@ -108,8 +132,14 @@ class FiniteTrainer:
         state = self.task.start_states[np.searchsorted(self.task.start_cdf, uniform, "right")]
         agent = self.induced.first[self.task.observation[state]]
         clock = np.zeros(self.settings.n_envs, np.int32)
-        env = EnvState(jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock))
-        return Learner(params, optax.ScaleByAdamState(np.int32(0), zeros, zeros), env)
+        heads = len(self.heads.heads) if self.holds else 0
+        bits = np.random.default_rng([seed, 4]).integers(
+            2**32, size=(self.settings.n_envs, heads), dtype=np.uint32
+        )
+        held = first_noise(jnp.asarray(bits))
+        env = EnvState(jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock), held)
+        adam = optax.ScaleByAdamState(np.int32(0), zeros, zeros)
+        return Learner(params, (adam, np.zeros(2, np.float32)), env)
 
     # One chunk: some updates of all seeds.
 
@@ -147,8 +177,8 @@ class FiniteTrainer:
             lambda seed: jax.random.split(jax.random.fold_in(jax.random.key(seed), index + 1), 2)
         )(seeds)
         if self.tabulated:
-            policy = jax.lax.map(self._policy_table, learner.params)
-            env, steps = jax.vmap(self._rollout_table)(policy, learner.env, keys[:, 0])
+            outputs = jax.lax.map(self._output_table, learner.params)
+            env, steps = jax.vmap(self._rollout_table)(outputs, learner.env, keys[:, 0])
         else:
             env, steps = jax.lax.map(
                 lambda one: self._rollout_net(*one), (learner.params, learner.env, keys[:, 0])
@@ -156,9 +186,12 @@ class FiniteTrainer:
         log = self._log(steps)
 
         def learn(one: Any) -> tuple[Params, Any, Array]:
-            params, moments, steps, reward, last_agent, key = one
-            batch = self._batch(params, steps, reward, last_agent)
-            return update(params, moments, batch, key, schedule, self.evaluate, self.settings)
+            params, (adam, scale), steps, reward, last_agent, key = one
+            scale, batch = self._batch(params, scale, steps, reward, last_agent)
+            params, adam, loss = update(
+                params, adam, batch, key, schedule, self.evaluate, self.settings
+            )
+            return params, (adam, scale), loss
 
         params, moments, loss = jax.lax.map(
             learn, (learner.params, learner.moments, steps, log.reward, env.agent, keys[:, 1])
@@ -167,31 +200,39 @@ class FiniteTrainer:
 
     # Rollout.
 
-    def _policy_table(self, params: Params) -> Array:
-        """(agents, pairs - 1): cumulative probabilities of the pairs of actions."""
-        outputs = act(self.net, params, self.tables.stacks)
-        return cumulative(jnp.exp(self._joint(outputs)))
+    def outputs(self, params: Params, stacks: Array) -> Array:
+        """(stacks, outputs): what the heads are given."""
+        filled = (stacks != self.task.empty).sum(axis=1)
+        return self._allowed(act(self.net, params, stacks), filled)
 
-    def _rollout_table(self, policy: Array, env: EnvState, key: Array) -> tuple[EnvState, Steps]:
+    def _output_table(self, params: Params) -> Array:
+        return self.outputs(params, self.tables.stacks)
+
+    def _rollout_table(self, table: Array, env: EnvState, key: Array) -> tuple[EnvState, Steps]:
+        if self.holds:
+            return self._rollout(lambda agent: table[agent], env, key)
+        policy = cumulative(jnp.exp(self._joint(table)))
         return self._rollout(lambda agent: policy[agent], env, key)
 
     def _rollout_net(self, params: Params, env: EnvState, key: Array) -> tuple[EnvState, Steps]:
         def rows(agent: Array) -> Array:
-            outputs = act(self.net, params, self.tables.stacks[agent])
-            return cumulative(jnp.exp(self._joint(outputs)))
+            outputs = self.outputs(params, self.tables.stacks[agent])
+            return outputs if self.holds else cumulative(jnp.exp(self._joint(outputs)))
 
         return self._rollout(rows, env, key)
 
     def _rollout(
         self, rows: Callable[[Array], Array], env: EnvState, key: Array
     ) -> tuple[EnvState, Steps]:
+        """Steps of all environments; ``rows`` are outputs if noise is held, else the policy."""
         s, t, limit = self.settings, self.tables, self.task.time_limit
         uniform = jax.random.uniform(key, (3, s.n_steps, s.n_envs))
         fresh = self._start(uniform[1])
+        keys = jax.random.split(jax.random.fold_in(key, 1), s.n_steps) if self.holds else None
 
-        def step(env: EnvState, now: tuple[Array, Array, Array]) -> tuple[EnvState, Steps]:
-            state, agent, clock = env
-            joint = draw(rows(agent), now[0])
+        def step(env: EnvState, now: tuple[Any, ...]) -> tuple[EnvState, Steps]:
+            state, agent, clock, held = env
+            joint, decision = self._choose(rows(agent), agent, held, now[0])
             action, memory = split_actions(joint, self.n_actions)
             outcome = self._outcome(state, action, now[2])
             over = t.ends[state, action, outcome]
@@ -202,9 +243,29 @@ class FiniteTrainer:
             seen = t.observation[after]
             pushed = t.push[agent, memory, seen]
             following = pushed if self.task.continual else jnp.where(over, t.first[seen], pushed)
-            return EnvState(after, following, clock), Steps(state, agent, joint, outcome, over)
+            if self.holds:
+                ends = jnp.zeros_like(over) if self.task.continual else over
+                held = renewed(held, ends, now[3], self._longest)
+            steps = Steps(state, agent, joint, outcome, over, decision)
+            return EnvState(after, following, clock, held), steps
 
-        return jax.lax.scan(step, env, (uniform[0], fresh, uniform[2]))
+        return jax.lax.scan(step, env, (uniform[0], fresh, uniform[2], keys))
+
+    def _choose(self, rows: Array, agent: Array, held: Held, uniform: Array) -> tuple[Array, Array]:
+        """Joint actions, and the held decisions behind them."""
+        if not self.holds:
+            return draw(rows, uniform), jnp.zeros((len(agent), 0), jnp.uint32)
+        drawn, decided = [], []
+        for i, (head, part) in enumerate(
+            zip(self.heads.heads, self.heads.split(rows), strict=True)
+        ):
+            seed = held.seed[:, i]
+            drawn.append(head.sample_with(part, noise(seed, agent, head.n_noise))[:, 0])
+            decided.append(decisions(seed, agent))
+        joint = drawn[0]
+        if len(drawn) > 1:
+            joint = join_actions(drawn[0], drawn[1], self.n_actions)
+        return joint.astype(jnp.int32), jnp.stack(decided, axis=1)
 
     def _start(self, uniform: Array) -> Array:
         index = jnp.searchsorted(self.tables.start_cdf, uniform, side="right")
@@ -228,8 +289,17 @@ class FiniteTrainer:
 
     # Update.
 
-    def _batch(self, params: Params, steps: Steps, reward: Array, last_agent: Array) -> Batch:
-        """What one seed learns from; rows are the steps of all environments."""
+    def _allowed(self, outputs: Array, filled: Array) -> Array:
+        """The outputs, where the newest slot must not be evicted yet."""
+        if not self.settings.fill_first:
+            return outputs
+        flat = self.settings.action_form == "flat"
+        return forbid(outputs, self._forbidden[filled], self.n_actions if flat else 1)
+
+    def _batch(
+        self, params: Params, scale: Array, steps: Steps, reward: Array, last_agent: Array
+    ) -> tuple[Array, Batch]:
+        """What one seed learns from, one row per step, and the size of advantages by now."""
         s = self.settings
         agent, joint = steps.agent.reshape(-1), steps.joint.reshape(-1)
         evaluation = self.evaluate(params, agent, joint)
@@ -237,6 +307,8 @@ class FiniteTrainer:
         if s.critic:
             value = evaluation.value.reshape(reward.shape)
             following, terminated = self._following(steps, last_agent)
+            if s.limits_end:
+                terminated = over
             next_value = self._values(params, following)
             advantage = generalised_advantages(
                 reward, value, next_value, terminated, over, s.gamma, s.gae_lambda
@@ -244,7 +316,14 @@ class FiniteTrainer:
             returns = advantage + value
         else:
             advantage = returns = monte_carlo_returns(reward, over, s.gamma)
-        return Batch(agent, joint, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1))
+        weight = once(steps.decision) if s.count_once and self.holds else None
+        outcome = Outcome(reward, steps.over)
+        scale, advantage = scaled(s, scale, advantage, outcome, weight)
+        batch = Batch(
+            agent, joint, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1),
+            None if weight is None else weight.reshape(len(agent), -1),
+        )  # fmt: skip
+        return scale, batch
 
     def _following(self, steps: Steps, last_agent: Array) -> tuple[Array, Array]:
         """The agent state after each step, before any reset, and whether the episode terminated."""
@@ -266,22 +345,27 @@ class FiniteTrainer:
     def evaluate(self, params: Params, agent: Array, joint: Array) -> Evaluation:
         """Log-probabilities, entropies and values at agent states, with or without a table."""
         if not self.tabulated:
-            rows = self._row(*policy_and_value(self.net, params, self.tables.stacks[agent]))
+            found = policy_and_value(self.net, params, self.tables.stacks[agent])
+            rows = self._row(*found, self._filled[agent])
         else:
-            table = self._row(*policy_and_value(self.net, params, self.tables.stacks))
+            found = policy_and_value(self.net, params, self.tables.stacks)
+            table = self._row(*found, self._filled)
             # A product with one-hot rows looks up on the way there and sums up on the way back.
             rows = jax.nn.one_hot(agent, len(table)) @ table
-        n = self.n_actions * self.n_memory
-        log_prob = jnp.sum(rows[:, :n] * jax.nn.one_hot(joint, n), axis=1)
-        return Evaluation(log_prob, rows[:, n], rows[:, n + 1], rows[:, n + 2])
+        chosen = [joint] if len(self.heads.heads) == 1 else split_actions(joint, self.n_actions)
+        log_probs, begin = [], 0
+        for head, option in zip(self.heads.heads, chosen, strict=True):
+            part = rows[:, begin : begin + head.n_outputs]
+            log_probs.append(jnp.sum(part * jax.nn.one_hot(option, head.n_outputs), axis=1))
+            begin += head.n_outputs
+        entropies = rows[:, begin:-1]
+        return Evaluation(jnp.stack(log_probs, axis=1), entropies, rows[:, -1])
 
-    def _row(self, outputs: Array, value: Array) -> Array:
-        """(rows, pairs + 3): log-probabilities of the pairs, two entropies and the value."""
-        joint = self._joint(outputs)
-        entropies = self.heads.entropies(outputs)
-        memory = entropies[1] if len(entropies) > 1 else jnp.zeros_like(value)
-        columns = [entropies[0], memory, value]
-        return jnp.concatenate([joint, jnp.stack(columns, axis=1)], axis=1)
+    def _row(self, outputs: Array, value: Array, filled: Array) -> Array:
+        """(rows, options + heads + 1): log-probabilities of the options, entropies, the value."""
+        outputs = self._allowed(outputs, filled)
+        options = [jax.nn.log_softmax(part) for part in self.heads.split(outputs)]
+        return jnp.concatenate([*options, self.heads.entropies(outputs), value[:, None]], axis=1)
 
     def _joint(self, outputs: Array) -> Array:
         return joint_log_probs(outputs, self.n_actions, self.n_memory, self.settings.action_form)

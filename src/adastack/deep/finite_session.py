@@ -124,7 +124,7 @@ class FiniteSession:
     @cached_property
     def _log_probabilities(self) -> LogProbabilities:
         trainer, form = self.trainer, self.settings.action_form
-        return log_probabilities(trainer.net, self.task.n_actions, trainer.n_memory, form)
+        return log_probabilities(trainer.outputs, self.task.n_actions, trainer.n_memory, form)
 
     def policy(self, index: int, *, greedy: bool = True) -> StackPolicy:
         """What one of the seeds has learned."""

@@ -16,6 +16,7 @@ from jax import Array
 
 from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.buffer import PADDING
+from adastack.deep.exploration import Held
 from adastack.deep.networks.observations import Leaf
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import offset_of
@@ -49,6 +50,8 @@ class EnvState(NamedTuple):
     stacks: Stacks
     cue: Array
     """(environments, cues): what must be remembered now; no cues if the task has none."""
+    held: Held
+    """The noise of exploration."""
 
 
 class Learner(NamedTuple):
@@ -90,14 +93,15 @@ class FunctionalTrainer(StackAgent):
         params, moments = self.init(seed)
         of_env = int(np.random.default_rng([seed, 2, 0]).integers(2**31))
         first = seeding.np_random(of_env)[0].integers(2**32, dtype=np.uint32)
-        return Learner(params, moments, self._begin(first))
+        held = self.first_noise(self.settings.n_envs, seed, 0)
+        return Learner(params, moments, self._begin(first, held))
 
-    def _begun(self, first: Array) -> EnvState:
+    def _begun(self, first: Array, held: Held) -> EnvState:
         n = self.settings.n_envs
         key, now = reset_all(self.task, n, jax.random.key(first))
         rows = jnp.arange(1, 1 + n * self.stack_size, self.stack_size, dtype=jnp.int32)
         stacks = self._first(self._leaf(now.observation), rows, _shown(now, n))
-        return EnvState(jax.random.key_data(key), now.state, stacks, _cue(now, n))
+        return EnvState(jax.random.key_data(key), now.state, stacks, _cue(now, n), held)
 
     def _advanced(
         self, learner: Learner, seed: Array, index: Array, progress: Array
@@ -133,7 +137,9 @@ class FunctionalTrainer(StackAgent):
         self, params: Params, env: EnvState, rows: Array, seed: Array, clock: Array
     ) -> tuple[EnvState, tuple[Any, ...]]:
         stacks, n = env.stacks, len(rows)
-        joined = self.sample(params, [stacks.shown], seed, clock)
+        joined, decision = self.explored(
+            params, [stacks.shown], self.filled(stacks.rows), env.held, seed, clock
+        )
         action, memory = self.split(joined)
         evicted = self._slot_of[memory, stacks.filled.sum(axis=1)]
         key = jax.random.wrap_key_data(env.key)
@@ -152,8 +158,9 @@ class FunctionalTrainer(StackAgent):
         following = jax.tree.map(lambda new, old: _where(over, new, old), fresh, last)
         reward = after.reward.astype(jnp.float32)
         log = Log(reward, flags, evicted.astype(jnp.uint16))
-        happened = (joined, reward, after.terminated, over, bootstrap)
-        env = EnvState(jax.random.key_data(key), now.state, following, _cue(now, n))
+        happened = (joined, reward, after.terminated, over, bootstrap, decision)
+        held = self.renewed(env.held, over, seed, clock)
+        env = EnvState(jax.random.key_data(key), now.state, following, _cue(now, n), held)
         return env, (seen, stacks.rows, *happened, log)
 
     def _leaf(self, observation: Array) -> Array:

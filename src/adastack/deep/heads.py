@@ -17,7 +17,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from adastack.memory import get_rule
+
 LOG_2PI = math.log(2 * math.pi)
+FORBIDDEN = -20.0
+"""Added to the logit of what is not to be chosen."""
 
 
 class Head(Protocol):
@@ -29,6 +33,13 @@ class Head(Protocol):
 
     def sample(self, outputs: Array, key: Array) -> Array:
         """Draws actions."""
+
+    @property
+    def n_noise(self) -> int:
+        """Uniform numbers behind one draw of `sample_with`."""
+
+    def sample_with(self, outputs: Array, uniform: Array) -> Array:
+        """Draws actions by given uniform numbers, ``n_noise`` for each."""
 
     def mode(self, outputs: Array) -> Array:
         """The likeliest action."""
@@ -63,6 +74,17 @@ class Categorical:
             for i, log_probs in enumerate(self._log_probs(outputs))
         ]
         return jnp.stack(draws, axis=-1)
+
+    @property
+    def n_noise(self) -> int:
+        """One number per option."""
+        return self.n_outputs
+
+    def sample_with(self, outputs: Array, uniform: Array) -> Array:
+        """The option with the largest logit plus Gumbel noise, for each choice."""
+        noisy = outputs - jnp.log(-jnp.log(uniform))
+        parts = jnp.split(noisy, np.cumsum(self.sizes)[:-1].tolist(), axis=-1)
+        return jnp.stack([jnp.argmax(part, -1) for part in parts], axis=-1)
 
     def mode(self, outputs: Array) -> Array:
         """The likeliest option of each choice."""
@@ -100,6 +122,16 @@ class Gaussian:
         mean, log_std = jnp.split(outputs, 2, axis=-1)
         return mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
 
+    @property
+    def n_noise(self) -> int:
+        """One number per dimension."""
+        return self.size
+
+    def sample_with(self, outputs: Array, uniform: Array) -> Array:
+        """Draws actions by inverting the normal distribution."""
+        mean, log_std = jnp.split(outputs, 2, axis=-1)
+        return mean + jnp.exp(log_std) * jax.scipy.special.ndtri(uniform)
+
     def mode(self, outputs: Array) -> Array:
         """The mean."""
         return outputs[..., : self.size]
@@ -129,6 +161,15 @@ class Bernoulli:
     def sample(self, outputs: Array, key: Array) -> Array:
         """Throws the coins."""
         uniform = jax.random.uniform(key, outputs.shape)
+        return (uniform < jax.nn.sigmoid(outputs)).astype(jnp.int32)
+
+    @property
+    def n_noise(self) -> int:
+        """One number per coin."""
+        return self.size
+
+    def sample_with(self, outputs: Array, uniform: Array) -> Array:
+        """Throws the coins by given numbers."""
         return (uniform < jax.nn.sigmoid(outputs)).astype(jnp.int32)
 
     def mode(self, outputs: Array) -> Array:
@@ -172,15 +213,18 @@ class Product:
         parts = self.split(outputs)
         return tuple(head.mode(part) for head, part in zip(self.heads, parts, strict=True))
 
-    def log_prob(self, outputs: Array, actions: Sequence[Array]) -> Array:
-        """Sum over the heads."""
+    def log_probs(self, outputs: Array, actions: Sequence[Array]) -> Array:
+        """(..., heads): the log-probability of each head's action."""
         parts = zip(self.heads, self.split(outputs), actions, strict=True)
-        return sum((head.log_prob(part, act) for head, part, act in parts), jnp.zeros(()))
+        return jnp.stack([head.log_prob(part, act) for head, part, act in parts], axis=-1)
 
-    def entropies(self, outputs: Array) -> list[Array]:
-        """The entropy of each head."""
+    def entropies(self, outputs: Array) -> Array:
+        """(..., heads): the entropy of each head."""
         parts = zip(self.heads, self.split(outputs), strict=True)
-        return [head.entropy(part) for head, part in parts]
+        shape = outputs.shape[:-1]
+        return jnp.stack(
+            [jnp.broadcast_to(head.entropy(part), shape) for head, part in parts], axis=-1
+        )
 
 
 def joint_log_probs(outputs: Array, n_actions: int, n_memory: int, form: str) -> Array:
@@ -201,3 +245,19 @@ def cumulative(probability: Array) -> Array:
 def draw(cdf: Array, uniform: Array) -> Array:
     """Inverts `cumulative` at uniform numbers in [0, 1)."""
     return jnp.sum(uniform[..., None] >= cdf, axis=-1, dtype=jnp.int32)
+
+
+def newest_forbidden(memory: str, stack_size: int) -> Array:
+    """(slots filled, memory actions): -20 where one evicts the newest slot while one is empty."""
+    table = get_rule(memory).table(stack_size)
+    newest: Any = np.equal(table.T, stack_size - 1)
+    # A rule that leaves no other choice is not told what to do.
+    newest &= ~newest.all(axis=1, keepdims=True)
+    newest[stack_size:] = False
+    return jnp.asarray(np.where(newest, FORBIDDEN, 0.0), jnp.float32)
+
+
+def forbid(outputs: Array, penalty: Array, n_actions: int) -> Array:
+    """Outputs whose last ones, the memory actions (each for ``n_actions`` actions), are lowered."""
+    lowered = jnp.repeat(penalty, n_actions, axis=-1)
+    return outputs.at[..., outputs.shape[-1] - lowered.shape[-1] :].add(lowered)

@@ -47,6 +47,7 @@ class Worker:
         """``is_success`` of each environment, if reported."""
         self.over = np.zeros(n, bool)
         self.clock = 0
+        self.held = agent.first_noise(n, seed, 0)
 
     def use(self, params: Params, moments: Any) -> None:
         """Goes on with other weights."""
@@ -58,6 +59,7 @@ class Worker:
         observation, infos = self.env.reset(seed=seed)
         self.buffer.reset(self._leaves(observation))
         self._see(infos, np.ones(self.env.num_envs, bool))
+        self.held = self.agent.first_noise(self.env.num_envs, self.seed, update)
 
     def advance(self, update: int, total: int) -> tuple[Numbers, Numbers, Numbers, float]:
         """A rollout and an update; returns rewards, flags, evicted slots and the loss."""
@@ -66,17 +68,27 @@ class Worker:
         reward, bootstrap = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         terminated, over = np.zeros(shape, bool), np.zeros(shape, bool)
         flags, evicted = np.zeros(shape, np.uint8), np.zeros(shape, np.uint16)
-        actions = []
+        actions, decided = [], []
         self.buffer.begin()
         for i in range(s.n_steps):
             self.clock = update * s.n_steps + i
-            joined = np.asarray(t.act(self.params, self.buffer.current(), self.seed, self.clock))
+            joined, decision = t.explore(
+                self.params,
+                self.buffer.current(),
+                self.buffer.filled,
+                self.held,
+                self.seed,
+                self.clock,
+            )
+            joined = np.asarray(joined)
             actions.append(joined)
+            decided.append(decision)
             reward[i], terminated[i], bootstrap[i], flags[i], evicted[i] = self.step(joined)
             over[i] = self.over
+            self.held = t.renew(self.held, self.over, self.seed, self.clock)
         rollout = Rollout(
             self.buffer.columns, self.buffer.slots, np.stack(actions), reward, terminated, over,
-            bootstrap,
+            bootstrap, np.stack(decided),
         )  # fmt: skip
         params, moments, loss = t.learn(
             self.params, self.moments, rollout,

@@ -12,7 +12,6 @@ from jax import Array
 
 from adastack.deep.agent import StackAgent
 from adastack.deep.heads import joint_log_probs
-from adastack.deep.networks import ActorCritic, act
 from adastack.deep.spaces import check_spaces, env_action, leaves_of
 from adastack.deep.update import Params
 from adastack.process.policy import Act, StackPolicy, greedy_rows
@@ -23,12 +22,19 @@ LogProbabilities = Callable[[Any, Array], Array]
 
 
 def log_probabilities(
-    net: ActorCritic, n_actions: int, n_memory: int, form: str
+    outputs: Callable[[Any, Array], Array], n_actions: int, n_memory: int, form: str
 ) -> LogProbabilities:
-    """The policy of any weights of a network, compiled once for all of them."""
+    """The policy of any weights, compiled once for all of them.
+
+    Args:
+        outputs: (weights, stacks) -> what the heads are given.
+        n_actions: The number of environment actions.
+        n_memory: The number of memory actions.
+        form: ``"factored"`` or ``"flat"``.
+    """
 
     def compute(params: Any, stacks: Array) -> Array:
-        return joint_log_probs(act(net, params, stacks), n_actions, n_memory, form)
+        return joint_log_probs(outputs(params, stacks), n_actions, n_memory, form)
 
     compiled: LogProbabilities = jax.jit(compute)
     return compiled
@@ -50,10 +56,16 @@ def choose_actions(
 ) -> tuple[Any, Any]:
     """Actions and memory actions of some weights for a batch of stacks of observations."""
     leaves = leaves_of(agent.spec, agent.observation_space, stacks)
+    # A slot that shows what an empty one does is taken for one: a stack says no more.
+    empty = [
+        (leaf == padding).reshape(*leaf.shape[:2], -1).all(axis=2)
+        for leaf, (_, _, padding) in zip(leaves, agent.columns, strict=True)
+    ]
+    filled = agent.stack_size - np.logical_and.reduce(empty).sum(axis=1)
     if greedy:
-        joined = agent.greedy(params, leaves)
+        joined = agent.greedy(params, leaves, filled)
     else:
-        joined = agent.act(params, leaves, *rng.integers(2**31, size=2).astype(np.int32))
+        joined = agent.act(params, leaves, filled, *rng.integers(2**31, size=2).astype(np.int32))
     action, memory_action = agent.split(np.asarray(joined))
     return env_action(agent.action_space, action), np.asarray(memory_action)
 
@@ -73,7 +85,8 @@ def stack_act(agent: StackAgent, params: Params, env: Any) -> Act:
         leaves = [leaf.copy() for leaf in leaves_of(agent.spec, observations, stack)]
         for leaf, empty in zip(leaves, padding, strict=bool(padding)):
             leaf[np.asarray(ages) < 0] = empty
-        joined = np.asarray(agent.greedy(params, [leaf[None] for leaf in leaves]))
+        filled = (np.asarray(ages) >= 0).sum()[None] if padding else np.array([agent.stack_size])
+        joined = np.asarray(agent.greedy(params, [leaf[None] for leaf in leaves], filled))
         action, memory_action = agent.split(joined)
         chosen: Any = env_action(actions, action)[0]
         return chosen, int(memory_action[0])

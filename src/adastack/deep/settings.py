@@ -69,6 +69,17 @@ class PPOSettings:
     """What a new stack shows beside the first observation: empty slots, or (reset) that again."""
     patience: float = 0.0
     """How much likelier it is at first, as a logit, to evict the newest slot than another."""
+    fill_first: bool = False
+    """Never evict the newest slot while another one is empty."""
+    hold_noise: int = 1
+    """Longest period for which exploration noise is held; 1 draws it anew at each step."""
+    count_once: bool = False
+    """Weight steps so that a decision whose noise is held counts once in a rollout."""
+    limits_end: bool = False
+    """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
+    scale_advantage: float = 0.0
+    """Centre advantages and scale them, so that an outcome moves the policy by about this much,
+    whatever the size of rewards; 0 leaves them."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     normalize_observation: bool = False
@@ -85,7 +96,8 @@ class PPOSettings:
         check_one_of("action_form", self.action_form, ACTION_FORMS)
         check_one_of("padding", self.padding, PADDINGS)
         check_types(self)
-        check_at_least_one(self, ("hidden", "n_envs", "n_steps", "batch_size", "n_epochs"))
+        whole = ("hidden", "n_envs", "n_steps", "batch_size", "n_epochs", "hold_noise")
+        check_at_least_one(self, whole)
         positive = ("learning_rate", "clip_range", "max_grad_norm", "adam_eps", "entropy_until")
         check_positive(self, positive)
         check_within(self, ("gamma", "gae_lambda"), 0, 1)
@@ -131,6 +143,28 @@ PRESETS: dict[str, PPOSettings] = {
         anneal_entropy=True,
         normalize_advantage=False,
         optimism=1.0,
+    ),
+    "default": PPOSettings(
+        hidden=64,
+        n_envs=16,
+        n_steps=100,
+        batch_size=400,
+        n_epochs=10,
+        learning_rate=1e-3,
+        learning_rate_end=3e-4,
+        gamma=0.9995,
+        entropy=0.03,
+        memory_entropy=0.03,
+        entropy_until=0.8,
+        anneal_entropy=True,
+        normalize_advantage=False,
+        scale_advantage=0.4,
+        optimism=1.0,
+        fill_first=True,
+        hold_noise=10_000,
+        count_once=True,
+        limits_end=True,
+        normalize_observation=True,
     ),
     "cube": PPOSettings(
         n_envs=64,

@@ -17,6 +17,8 @@ Params = Any
 DECAY, DECAY_SQUARES = 0.9, 0.999
 """How slowly Adam forgets gradients and their squares."""
 LANES = 8
+SCALE_DECAY = 0.95
+"""How slowly the size of advantages is forgotten, per rollout."""
 
 
 class Batch(NamedTuple):
@@ -27,20 +29,24 @@ class Batch(NamedTuple):
     action: Any
     """What was done."""
     log_prob: Array
-    """How likely that was."""
+    """(rows, heads): how likely that was."""
     advantage: Array
     """How much better it was than expected."""
     returns: Array
     """What the critic should say."""
+    weight: Array | None = None
+    """(rows, heads): how much each row counts, if a held decision counts once."""
 
 
 class Evaluation(NamedTuple):
     """Log-probabilities, entropies and values of a batch."""
 
     log_prob: Array
+    """(rows, heads)."""
     entropy: Array
-    memory_entropy: Array
+    """(rows, heads): of the environment action, then of the memory action."""
     value: Array
+    """(rows,)."""
 
 
 Evaluate = Callable[[Params, Any, Any], Evaluation]
@@ -67,6 +73,33 @@ def schedule_at(settings: PPOSettings, progress: Array) -> Schedule:
     )
 
 
+def scaled(
+    settings: PPOSettings, scale: Array, advantage: Array, rollout: Any, weight: Array | None
+) -> tuple[Array, Array]:
+    """Advantages in units of what an outcome is worth, and that unit as it stands now.
+
+    An outcome is a reward, or the end of an episode. Advantages are centred and divided by the root
+    of their summed squares per outcome, so that a reward that comes once in a thousand steps moves
+    the policy as much as one that comes at each step.
+
+    Args:
+        settings: The settings.
+        scale: (2,): running sums of squared advantages and of outcomes.
+        advantage: (steps, environments).
+        rollout: Its ``reward`` and ``over``.
+        weight: (steps, environments, heads), if a held decision counts once.
+    """
+    if not settings.scale_advantage:
+        return scale, advantage
+    counts = jnp.ones_like(advantage) if weight is None else weight[..., 0]
+    centred = advantage - (counts * advantage).mean()
+    outcomes = (rollout.over | (rollout.reward != 0)).sum()
+    new = jnp.stack([(counts * centred**2).sum(), jnp.maximum(outcomes, 1e-3)])
+    scale = jnp.where(scale[1] == 0, new, SCALE_DECAY * scale + (1 - SCALE_DECAY) * new)
+    unit = jnp.sqrt(scale[0] / scale[1])
+    return scale, settings.scale_advantage * centred / jnp.maximum(unit, 1e-6)
+
+
 def loss(
     params: Params, batch: Batch, schedule: Schedule, evaluate: Evaluate, settings: PPOSettings
 ) -> Array:
@@ -76,13 +109,20 @@ def loss(
     if settings.normalize_advantage and len(advantage) > 1:
         deviation = jnp.std(advantage, ddof=1)
         advantage = (advantage - advantage.mean()) / (deviation + 1e-8)
-    ratio = jnp.exp(evaluation.log_prob - batch.log_prob)
+    if batch.weight is None:
+        ratio = jnp.exp(evaluation.log_prob.sum(axis=1) - batch.log_prob.sum(axis=1))[:, None]
+        weight = jnp.ones_like(evaluation.entropy)
+    else:
+        # Each head has its own decisions, so each has its own ratio.
+        ratio, weight = jnp.exp(evaluation.log_prob - batch.log_prob), batch.weight
     clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
-    total = -jnp.minimum(ratio * advantage, clipped * advantage).mean()
+    gain = jnp.minimum(ratio * advantage[:, None], clipped * advantage[:, None])
+    total = -(weight[:, : gain.shape[1]] * gain).mean(axis=0).sum()
     if settings.critic:
-        total += settings.value_coef * jnp.mean((batch.returns - evaluation.value) ** 2)
-    total -= schedule.entropy * evaluation.entropy.mean()
-    return total - schedule.memory_entropy * evaluation.memory_entropy.mean()
+        errors = (batch.returns - evaluation.value) ** 2
+        total += settings.value_coef * jnp.mean(weight[:, -1] * errors)
+    bonus = jnp.stack([schedule.entropy, schedule.memory_entropy])[: weight.shape[1]]
+    return total - (bonus * (weight * evaluation.entropy).mean(axis=0)).sum()
 
 
 def optimiser(settings: PPOSettings) -> optax.GradientTransformation:

@@ -1,0 +1,131 @@
+"""Exploration noise that is held: the same in the same situation until a period ends.
+
+Keeping a cue pays only if it is kept at every step of a long delay, and noise that is drawn anew at
+each step hardly ever does that. Here the noise of a choice is a hash of (the period's seed, the
+situation, the option): each choice on its own is still distributed as the policy says, so
+log-probabilities stay as they are, but a situation that comes back gets the same choice. A period
+ends with the episode, or after a number of steps drawn log-uniformly, so that all time scales are
+explored.
+
+Stacks of symbols are told apart exactly. Stacks of real numbers are told apart by a few random cuts
+through the normalised observations, drawn anew with each period.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+CUTS = 4
+"""A period has up to so many cuts; none makes all observations alike."""
+
+
+class Held(NamedTuple):
+    """The noise of the environments, (environments, heads)."""
+
+    seed: Array
+    """What the noise of this period is hashed from."""
+    left: Array
+    """Steps until the period ends."""
+
+
+def first_noise(bits: Array) -> Held:
+    """Noise that begins with random bits (environments, heads)."""
+    return Held(bits.astype(jnp.uint32), jnp.zeros(bits.shape, jnp.int32))
+
+
+def renewed(held: Held, over: Array, key: Array, longest: Array) -> Held:
+    """The noise after a step: drawn anew where an episode or a period is over.
+
+    Args:
+        held: The noise so far.
+        over: (environments,): whether the step ended an episode.
+        key: Where new seeds and lengths come from.
+        longest: (heads,): the longest period of each head; 1 draws anew at each step.
+    """
+    seeds, lengths = jax.random.split(key)
+    anew = over[:, None] | (held.left <= 0)
+    uniform = jax.random.uniform(lengths, held.left.shape)
+    length = jnp.exp(uniform * jnp.log(longest)).astype(jnp.int32)
+    # A period of one step is over after the step that it is drawn for.
+    length = jnp.where(longest > 1, length, 0)
+    seed = jax.random.bits(seeds, held.seed.shape)
+    return Held(jnp.where(anew, seed, held.seed), jnp.where(anew, length, held.left - 1))
+
+
+def hashed(*words: Array | int) -> Array:
+    """A hash of numbers, (broadcast shape,) of 32 bits."""
+    state = jnp.asarray(0x9E3779B9, jnp.uint32)
+    for word in words:
+        word = jnp.asarray(word).astype(jnp.uint32)
+        state = _mixed(state ^ (word + jnp.uint32(0x9E3779B9) + (state << 6) + (state >> 2)))
+    return state
+
+
+def _mixed(x: Array) -> Array:
+    x = (x ^ (x >> 16)) * jnp.uint32(0x7FEB352D)
+    x = (x ^ (x >> 15)) * jnp.uint32(0x846CA68B)
+    return x ^ (x >> 16)
+
+
+def uniform_of(bits: Array) -> Array:
+    """Hashes as numbers strictly between 0 and 1."""
+    return ((bits >> 8).astype(jnp.float32) + 0.5) / 16777216.0
+
+
+def gaussian_of(bits: Array) -> Array:
+    """Hashes as standard normal numbers."""
+    return jax.scipy.special.ndtri(uniform_of(bits))
+
+
+def noise(seed: Array, situation: Array, count: int) -> Array:
+    """(environments, count): uniform numbers, the same for the same seed and situation."""
+    return uniform_of(hashed(seed[:, None], situation[:, None], jnp.arange(count)))
+
+
+def decisions(seed: Array, situation: Array) -> Array:
+    """A number for each held decision: steps that share it share their noise."""
+    return hashed(seed, situation, 21)
+
+
+def once(decision: Array) -> Array:
+    """Weights that let a held decision count once, however many steps it was met in.
+
+    Args:
+        decision: (steps, environments, heads).
+
+    Returns:
+        The weights, of the same shape, with mean 1 for each head.
+    """
+    met = (decision[:, None] == decision[None]).sum(axis=0)
+    weight = 1.0 / met.astype(jnp.float32)
+    return weight / weight.mean(axis=(0, 1))
+
+
+def situation_of_symbols(slots: Array) -> Array:
+    """(environments,): a hash of the symbols in the slots, (environments, k, entries)."""
+    flat = slots.reshape(len(slots), -1)
+    return hashed(*(flat[:, i] for i in range(flat.shape[1])))
+
+
+def situation_of_numbers(slots: Array, seed: Array) -> Array:
+    """(environments,): on which side of the period's random cuts each slot lies.
+
+    Args:
+        slots: (environments, k, features): normalised numbers.
+        seed: (environments,): of the period.
+    """
+    cut = jnp.arange(CUTS)
+    seeds = hashed(seed[:, None], cut, 70)
+    features = slots.shape[-1]
+    direction = gaussian_of(hashed(seeds[..., None], jnp.arange(features), 74))
+    direction /= jnp.sqrt((direction**2).sum(axis=-1, keepdims=True))
+    single = jax.nn.one_hot(hashed(seeds, 71) % jnp.uint32(features), features)
+    along = jnp.where((uniform_of(hashed(seeds, 75)) < 0.5)[..., None], single, direction)
+    used = cut < (hashed(seed, 73) % jnp.uint32(CUTS + 1))[:, None]
+    side = jnp.einsum("ekd,ecd->ekc", slots, along) > gaussian_of(hashed(seeds, 72))[:, None]
+    cells = ((side & used[:, None]).astype(jnp.uint32) << cut.astype(jnp.uint32)).sum(axis=-1)
+    return situation_of_symbols(cells[..., None])
