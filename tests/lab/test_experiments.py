@@ -1,9 +1,7 @@
 """The experiments: valid jobs, and analyses and claims that stand on any store."""
 
 import pytest
-from adastack.learners import LEARNERS, TABULAR
 
-from adastack.deep.settings import settings_for as deep_settings
 from adastack.lab.claims import NOTHING, evaluate
 from adastack.lab.execute import kind_of, perform
 from adastack.lab.experiment import SCALES
@@ -13,8 +11,8 @@ from adastack.lab.results import Results
 from adastack.lab.store import Store
 from adastack.memory import get_rule
 from adastack.progress import Silent
-from adastack.tabular.settings import settings_for as tabular_settings
 from adastack.tasks import resolve
+from adastack.training import settings_for
 from lab.made_up import MadeUp
 
 NAMES = [
@@ -37,8 +35,7 @@ def check_task(spec):
 def check_training(settings):
     check_task(settings["task"])
     get_rule(settings["memory"])
-    found = tabular_settings if LEARNERS[settings["algo"]] == TABULAR else deep_settings
-    found(settings["preset"], settings["algo"], settings["overrides"])
+    settings_for(settings["algo"], settings["preset"], settings["overrides"])
     assert settings["stack_size"] >= 1
     assert len(set(settings["seeds"])) == len(settings["seeds"]) > 0
 

@@ -12,6 +12,7 @@ from adastack.tasks import (
     repeat_first,
     xormaze,
 )
+from adastack.tasks.drawing.canvas import Slots
 from adastack.tasks.drawing.finite_task import CELL, COLOURS, INK, MARGIN, PAPER, draw
 from adastack.tasks.drawing.font import lettering
 from adastack.tasks.drawing.writing import write
@@ -65,10 +66,10 @@ def test_the_agent_stands_on_what_it_sees():
 @pytest.mark.parametrize("task", PICTURED + PLAIN, ids=lambda task: task.name)
 def test_every_frame_of_a_task_has_one_size(task):
     slots, ages = [task.empty, 0, task.n_observations - 1], [-1, 12345, 0]
-    for memory in ((), (slots, ages, 1)):
-        shapes = {draw(task, state, *memory).shape for state in range(task.n_states)}
+    for memory in (None, Slots(slots, ages, 1)):
+        shapes = {draw(task, state, memory).shape for state in range(task.n_states)}
         assert len(shapes) == 1
-        assert draw(task, 0, *memory).dtype == np.uint8
+        assert draw(task, 0, memory).dtype == np.uint8
 
 
 def test_a_long_maze_is_cropped_around_the_agent():
@@ -85,26 +86,26 @@ def test_a_long_maze_is_cropped_around_the_agent():
 def test_the_memory_shows_what_each_slot_holds():
     task = passive_tmaze(6)
     state = 3
-    without, image = draw(task, state), draw(task, state, (4, 2, 0), (-1, 3, 0), None)
+    without, image = draw(task, state), draw(task, state, Slots((4, 2, 0), (-1, 3, 0), None))
     assert (image[: len(without)] == without).all()
     strip = image[len(without) :]
     pixels = {tuple(colour) for colour in strip.reshape(-1, 3).tolist()}
     assert RED in pixels
     assert GREY in pixels
     assert GREEN not in pixels
-    evicted = draw(task, state, (4, 2, 0), (-1, 3, 0), 1)
-    older = draw(task, state, (4, 2, 0), (-1, 4, 0), None)
+    evicted = draw(task, state, Slots((4, 2, 0), (-1, 3, 0), 1))
+    older = draw(task, state, Slots((4, 2, 0), (-1, 4, 0), None))
     assert (evicted != image).any()
     assert (older != image).any()
-    assert (draw(task, state, (4, 3, 0), (-1, 3, 0)) != image).any()
+    assert (draw(task, state, Slots((4, 3, 0), (-1, 3, 0))) != image).any()
 
 
 def test_where_the_cross_stands_is_where_the_slot_stood():
     task = passive_tmaze(6)
-    plain = draw(task, 3, (2, 0, 0), (5, 1, 0), None)
+    plain = draw(task, 3, Slots((2, 0, 0), (5, 1, 0), None))
     columns = []
     for slot in range(3):
-        crossed = draw(task, 3, (2, 0, 0), (5, 1, 0), slot)
+        crossed = draw(task, 3, Slots((2, 0, 0), (5, 1, 0), slot))
         columns.append(np.argwhere(crossed != plain)[:, 1].mean())
     assert columns == sorted(columns)
     assert columns[0] < MARGIN
@@ -113,7 +114,7 @@ def test_where_the_cross_stands_is_where_the_slot_stood():
 def test_many_slots_and_every_task_can_be_drawn():
     for task in PICTURED + PLAIN:
         slots = [symbol % (task.n_observations + 1) for symbol in range(40)]
-        image = draw(task, 0, slots, list(range(40)), 39)
+        image = draw(task, 0, Slots(slots, list(range(40)), 39))
         assert image.shape[0] > image.shape[1] / 8
 
 
@@ -139,11 +140,11 @@ def test_text_of_mazes():
 
 def test_text_of_memories():
     task = passive_tmaze(5)
-    memory = write(task, 3, (4, 2, 0), (-1, 3, 0), None).split("\n")[-1]
+    memory = write(task, 3, Slots((4, 2, 0), (-1, 3, 0), None)).split("\n")[-1]
     assert memory == "memory: [ - ] [red 3] > [grey 0]"
-    assert write(task, 3, (2, 0), (3, 0), 1).endswith("memory: [red 3] x > [grey 0]")
-    assert write(task, 3, (2, 0), (3, 0), 0).endswith("memory: x [red 3] > [grey 0]")
-    assert write(task, 3, (2, 0)).endswith("memory: [red] > [grey]")
+    assert write(task, 3, Slots((2, 0), (3, 0), 1)).endswith("memory: [red 3] x > [grey 0]")
+    assert write(task, 3, Slots((2, 0), (3, 0), 0)).endswith("memory: x [red 3] > [grey 0]")
+    assert write(task, 3, Slots((2, 0))).endswith("memory: [red] > [grey]")
 
 
 def test_environments_draw_in_the_mode_they_were_made_with():
@@ -153,5 +154,7 @@ def test_environments_draw_in_the_mode_they_were_made_with():
         env = FiniteTaskEnv(task, render_mode=mode)
         env.reset(seed=0)
         assert np.array_equal(env.render(), expected(task, env.state))
-        memory = ((4, 2, 1), (-1, 7, 0), 2)
-        assert np.array_equal(env.render_with_memory(*memory), expected(task, env.state, *memory))
+        memory = Slots((4, 2, 1), (-1, 7, 0), 2)
+        assert np.array_equal(
+            env.render_with_memory(*memory), expected(task, env.state, Slots(*memory))
+        )

@@ -22,8 +22,7 @@ NOTHING = "no runs that count yet"
 Status = Literal["holds", "fails", "not enough runs"]
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What our results say of a claim."""
 
     status: Status

@@ -62,17 +62,21 @@ class Analysis:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A figure or table of the paper."""
+    """A figure or table of the paper.
 
-    title: str
-    where: str
-    """Its place in the paper."""
+    For those in `adastack.lab.experiments` the name is that of the module; title, place and page
+    are read from the page.
+    """
+
     sweep: Callable[[Scale], list[Job]] = field(repr=False)
     """The jobs it needs."""
     analyse: Callable[[Results], Analysis] = field(repr=False)
     """Tables and figures from what is finished."""
     claims: tuple[Claim, ...] = ()
     name: str = ""
-    """The name on the command line; `load_experiments` takes that of the module."""
+    """The name on the command line."""
+    title: str = ""
+    where: str = ""
+    """Its place in the paper."""
     page: str = field(default="", repr=False)
-    """What the paper shows, what we run and how to read it, as Markdown; likewise its page."""
+    """What the paper shows, what we run and how to read it, as Markdown."""

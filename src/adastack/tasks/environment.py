@@ -11,27 +11,24 @@ Every step's info says what a metric needs to know and an agent does not:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
-import gymnasium
 import numpy as np
-from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
+from adastack.tasks.base import TaskEnv, TaskVectorEnv
 from adastack.tasks.checks import (
     checked_action,
     checked_actions,
-    checked_autoreset_mode,
     checked_mask,
-    checked_num_envs,
     checked_render_mode,
     masked,
     with_presence,
 )
+from adastack.tasks.drawing.canvas import Slots
 from adastack.tasks.drawing.finite_task import draw
 from adastack.tasks.drawing.writing import write
 from adastack.tasks.finite import Bools, FiniteTask, Floats
@@ -42,7 +39,7 @@ Frame = NDArray[np.uint8] | str
 RENDER_MODES = ("rgb_array", "ansi")
 
 
-class FiniteTaskEnv(gymnasium.Env[Any, Any]):
+class FiniteTaskEnv(TaskEnv):
     """One agent in a finite task; it sees the observation of the hidden state and nothing else.
 
     Args:
@@ -67,7 +64,6 @@ class FiniteTaskEnv(gymnasium.Env[Any, Any]):
         self.state = -1
         """The hidden state; -1 before the first reset."""
         self._elapsed = 0
-        self._over = True
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -87,7 +83,9 @@ class FiniteTaskEnv(gymnasium.Env[Any, Any]):
             ResetNeeded: If the episode is over or has not begun.
         """
         task = self.task
-        outcome = self._draw_outcome(self._checked(action))
+        index = checked_action(action, task.n_actions)
+        self._check_episode()
+        outcome = self._draw_outcome(index)
         ended = task.ends.item(outcome)
         terminated = ended and not task.continual
         self.state = (
@@ -100,38 +98,9 @@ class FiniteTaskEnv(gymnasium.Env[Any, Any]):
         observation = task.observation.item(self.state)
         return observation, task.reward.item(outcome), terminated, truncated, info
 
-    def render(self) -> Frame | None:
-        """The task's picture or, in mode ``"ansi"``, its text."""
-        return self.render_with_memory(None, None, None)
-
-    def render_with_memory(
-        self,
-        slots: Sequence[int] | None,
-        ages: Sequence[int] | None,
-        evicted_slot: int | None,
-    ) -> Frame | None:
-        """The picture or text with a memory stack, for wrappers that hold one.
-
-        Args:
-            slots: The observation in each slot, oldest first.
-            ages: Steps since each slot's observation came; -1 for an empty slot, whatever it shows.
-            evicted_slot: The slot that was just given up; None after a reset.
-        """
-        if self.render_mode is None:
-            return None
-        if slots is not None and ages is not None:
-            pairs = zip(slots, ages, strict=True)
-            slots = [self.task.empty if age < 0 else int(slot) for slot, age in pairs]
-        if self.state < 0:
-            raise ResetNeeded("there is nothing to draw yet: call reset() first")
+    def _picture(self, memory: Slots | None) -> Frame:
         picture = draw if self.render_mode == "rgb_array" else write
-        return picture(self.task, self.state, slots, ages, evicted_slot)
-
-    def _checked(self, action: SupportsIndex) -> int:
-        index = checked_action(action, self.task.n_actions)
-        if self._over:
-            raise ResetNeeded("there is no episode to step in: call reset() first")
-        return index
+        return picture(self.task, self.state, memory)
 
     def _draw_start(self) -> int:
         task = self.task
@@ -158,7 +127,7 @@ class FiniteTaskEnv(gymnasium.Env[Any, Any]):
         }
 
 
-class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
+class FiniteTaskVectorEnv(TaskVectorEnv):
     """Many agents in a finite task at once, stepped by table look-ups.
 
     Args:
@@ -182,15 +151,9 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
     ) -> None:
+        spaces = Discrete(task.n_observations), Discrete(task.n_actions)
+        super().__init__(num_envs, spaces, autoreset_mode, render_mode, FiniteTaskEnv.metadata)
         self.task = task
-        self.num_envs = checked_num_envs(num_envs)
-        self.autoreset_mode = checked_autoreset_mode(autoreset_mode)
-        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
-        self.metadata = {**FiniteTaskEnv.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = Discrete(task.n_observations)
-        self.single_action_space = Discrete(task.n_actions)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
         self.state: Indices = np.full(num_envs, -1, np.intp)
         """The hidden state of each agent; -1 before the first reset."""
         self._elapsed = np.zeros(num_envs, np.int64)
@@ -214,7 +177,7 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
             seed: Seeds the one generator that all agents draw from.
             options: ``{"reset_mask": mask}`` resets only the agents whose entry is True.
         """
-        mask = checked_mask(options, self.num_envs, begun=bool(self.state[0] >= 0))
+        mask = checked_mask(options, self.num_envs, begun=self._begun)
         super().reset(seed=seed)
         self._restart(np.flatnonzero(mask))
         self._over = self._over[~mask[self._over]]
@@ -229,7 +192,9 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
             ValueError: If there is no such action.
             ResetNeeded: If no episode has begun, or one is over and autoreset is disabled.
         """
-        outcome = self._draw_outcomes(self._checked(actions))
+        index = checked_actions(actions, self.num_envs, self.task.n_actions)
+        self._check_episodes(self._over)
+        outcome = self._draw_outcomes(index)
         self.state = self._next_state.take(outcome)
         reward = self._reward.take(outcome)
         ended = self._ends.take(outcome)
@@ -247,25 +212,13 @@ class FiniteTaskVectorEnv(VectorEnv[Indices, Indices, NDArray[Any]]):
             self._reset_in_step(observations, infos)
         return observations, reward, terminated, truncated, infos
 
-    def render(self) -> tuple[Frame, ...] | None:
-        """The picture or text of every agent's task."""
-        if self.render_mode is None:
-            return None
-        if self.state[0] < 0:
-            raise ResetNeeded("there is nothing to draw yet: call reset() first")
-        picture = draw if self.render_mode == "rgb_array" else write
-        return tuple(picture(self.task, int(state)) for state in self.state)
+    @property
+    def _begun(self) -> bool:
+        return bool(self.state[0] >= 0)
 
-    def _checked(self, actions: ArrayLike) -> Indices:
-        index = checked_actions(actions, self.num_envs, self.task.n_actions)
-        if self.state[0] < 0:
-            raise ResetNeeded("no episode has begun: call reset() first")
-        if len(self._over) and self.autoreset_mode is AutoresetMode.DISABLED:
-            raise ResetNeeded(
-                f"the episode of environment {self._over[0]} is over: reset it with "
-                f"options={{'reset_mask': mask}}"
-            )
-        return index
+    def _pictures(self) -> Iterable[Frame]:
+        picture = draw if self.render_mode == "rgb_array" else write
+        return (picture(self.task, int(state)) for state in self.state)
 
     def _draw_outcomes(self, actions: Indices) -> Indices:
         """One outcome for each agent, as an index into the flattened tables."""

@@ -6,21 +6,20 @@ else makes a `FunctionalTaskEnv` or a `FunctionalTaskVectorEnv` of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 from gymnasium import Space
-from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
 from jax import Array
 from numpy.typing import NDArray
 
+from adastack.tasks.base import TaskEnv
 from adastack.tasks.checks import checked_action, checked_render_mode
+from adastack.tasks.drawing.canvas import Slots
 
 RENDER_MODES = ("rgb_array",)
 
@@ -68,14 +67,8 @@ class FunctionalTask(Protocol):
     def signals(self, state: State) -> dict[str, Array]:
         """What a metric needs to know and an agent does not: ``shown`` and ``cue``, or nothing."""
 
-    def draw(
-        self,
-        state: State,
-        slots: NDArray[Any] | None = None,
-        ages: Sequence[int] | None = None,
-        evicted_slot: int | None = None,
-    ) -> NDArray[np.uint8]:
-        """A picture of the state and, if there are slots, of the memory."""
+    def draw(self, state: State, memory: Slots | None = None) -> NDArray[np.uint8]:
+        """A picture of the state with the memory below it, if there is one."""
 
 
 def index_below(count: Array | int, draw: Array) -> Array:
@@ -110,7 +103,7 @@ def _step(task: FunctionalTask, key: Array, state: State, action: int) -> tuple[
     return key, task.step(now, state, jnp.asarray(action, jnp.int32))
 
 
-class FunctionalTaskEnv(gymnasium.Env[Any, Any]):
+class FunctionalTaskEnv(TaskEnv):
     """A functional task as a Gymnasium environment.
 
     Args:
@@ -137,7 +130,6 @@ class FunctionalTaskEnv(gymnasium.Env[Any, Any]):
         """The hidden state; None before the first reset."""
         self._n_actions = int(task.action_space.n)
         self._key: Array
-        self._over = True
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -157,8 +149,7 @@ class FunctionalTaskEnv(gymnasium.Env[Any, Any]):
             ResetNeeded: If the episode is over or has not begun.
         """
         index = checked_action(action, self._n_actions)
-        if self._over:
-            raise ResetNeeded("there is no episode to step in: call reset() first")
+        self._check_episode()
         self._key, step = _step(self.task, self._key, self.state, index)
         self.state = step.state
         terminated, truncated = bool(step.terminated), bool(step.truncated)
@@ -166,28 +157,8 @@ class FunctionalTaskEnv(gymnasium.Env[Any, Any]):
         observation = self._observation(step.observation)
         return observation, float(step.reward), terminated, truncated, _info(step.extras)
 
-    def render(self) -> NDArray[np.uint8] | None:
-        """The task's picture."""
-        return self.render_with_memory(None, None, None)
-
-    def render_with_memory(
-        self,
-        slots: NDArray[Any] | None,
-        ages: Sequence[int] | None,
-        evicted_slot: int | None,
-    ) -> NDArray[np.uint8] | None:
-        """The picture with a memory stack, for wrappers that hold one.
-
-        Args:
-            slots: The observation in each slot, oldest first.
-            ages: Steps since each slot's observation came; -1 for an empty slot.
-            evicted_slot: The slot that was just given up; None or -1 after a reset.
-        """
-        if self.render_mode is None:
-            return None
-        if self.state is None:
-            raise ResetNeeded("there is nothing to draw yet: call reset() first")
-        return self.task.draw(jax.device_get(self.state), slots, ages, evicted_slot)
+    def _picture(self, memory: Slots | None) -> NDArray[np.uint8]:
+        return self.task.draw(jax.device_get(self.state), memory)
 
     def _observation(self, observation: Array) -> NDArray[Any]:
         return np.array(observation, self.observation_space.dtype)

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gymnasium.error import ResetNeeded
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 from jax import Array
 from numpy.typing import ArrayLike, NDArray
 
-from adastack.tasks.checks import (
-    Bools,
-    checked_actions,
-    checked_autoreset_mode,
-    checked_mask,
-    checked_num_envs,
-    checked_render_mode,
-    masked,
-    with_presence,
-)
+from adastack.tasks.base import TaskVectorEnv
+from adastack.tasks.checks import Bools, checked_actions, checked_mask, masked, with_presence
 from adastack.tasks.functional import (
-    RENDER_MODES,
     FunctionalTask,
     FunctionalTaskEnv,
     Reset,
@@ -61,7 +51,7 @@ def step_all(task: FunctionalTask, key: Array, state: State, actions: Array) -> 
     return key, jax.vmap(task.step)(keys, state, actions)
 
 
-class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
+class FunctionalTaskVectorEnv(TaskVectorEnv):
     """Many agents in a functional task, stepped by one compiled program.
 
     Args:
@@ -86,15 +76,9 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
     ) -> None:
+        spaces = task.observation_space, task.action_space
+        super().__init__(num_envs, spaces, autoreset_mode, render_mode, FunctionalTaskEnv.metadata)
         self.task = task
-        self.num_envs = checked_num_envs(num_envs)
-        self.autoreset_mode = checked_autoreset_mode(autoreset_mode)
-        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
-        self.metadata = {**FunctionalTaskEnv.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = task.observation_space
-        self.single_action_space = task.action_space
-        self.observation_space = batch_space(task.observation_space, num_envs)
-        self.action_space = batch_space(task.action_space, num_envs)
         self.attempt_limit = task.time_limit or 0
         """Steps after which every attempt is over; 0 if nothing is known."""
         self._n_actions = int(task.action_space.n)
@@ -118,7 +102,7 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
             seed: Seeds the one generator that all agents draw from.
             options: ``{"reset_mask": mask}`` resets only the agents whose entry is True.
         """
-        mask = checked_mask(options, self.num_envs, begun=self._now is not None)
+        mask = checked_mask(options, self.num_envs, begun=self._begun)
         super().reset(seed=seed)
         if seed is not None or self._now is None:
             first = self.np_random.integers(2**32, dtype=np.uint32)
@@ -141,7 +125,7 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
             ResetNeeded: If no episode has begun, or one is over and autoreset is disabled.
         """
         index = checked_actions(actions, self.num_envs, self._n_actions)
-        self._check_begun()
+        self._check_episodes(np.flatnonzero(self._over))
         self._key, step = step_all(self.task, self._key, self.state, index.astype(np.int32))
         self._now = Reset(step.state, step.observation, step.extras)
         reward = np.array(step.reward, np.float64)
@@ -156,26 +140,16 @@ class FunctionalTaskVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]
             observations, infos = self._observations(), self._infos()
         return observations, reward, terminated, truncated, infos
 
-    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
-        """The picture of every agent's task."""
-        if self.render_mode is None:
-            return None
-        if self._now is None:
-            raise ResetNeeded("there is nothing to draw yet: call reset() first")
-        states = jax.device_get(self._now.state)
-        return tuple(
+    @property
+    def _begun(self) -> bool:
+        return self._now is not None
+
+    def _pictures(self) -> Iterable[NDArray[np.uint8]]:
+        states = jax.device_get(self.state)
+        return (
             self.task.draw(jax.tree.map(lambda leaf, i=i: leaf[i], states))
             for i in range(self.num_envs)
         )
-
-    def _check_begun(self) -> None:
-        if self._now is None:
-            raise ResetNeeded("no episode has begun: call reset() first")
-        if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
-            raise ResetNeeded(
-                f"the episode of environment {np.flatnonzero(self._over)[0]} is over: reset it "
-                f"with options={{'reset_mask': mask}}"
-            )
 
     def _restart(self, mask: Bools) -> None:
         self._key, self._now = reset_some(self.task, self._key, mask, self._now)

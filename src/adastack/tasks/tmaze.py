@@ -19,6 +19,43 @@ MOVES = ("up", "right", "down", "left")
 ACTIVE_TIME_LIMIT = 100
 
 
+class Maze:
+    """The arrays of a maze in which moves are certain; walls everywhere until they are filled in.
+
+    Its last two states are the red and the green goal, which end every attempt.
+    """
+
+    def __init__(self, n_states: int, floor: int, n_cues: int = 1) -> None:
+        self.observation = np.full(n_states, floor, np.int32)
+        self.observation[-2:] = [RED, GREEN]
+        self.next_state = np.tile(np.arange(n_states, dtype=np.int32)[:, None], (1, 4))
+        self.reward = np.zeros((n_states, 4))
+        self.ends = np.zeros((n_states, 4), np.bool_)
+        self.ends[-2:] = True
+        self.start = np.zeros(n_states)
+        self.cue = np.full((n_states, n_cues), -1, np.int32)
+
+    def task(
+        self, name: str, continual: bool, time_limit: int | None, picture: Picture
+    ) -> FiniteTask:
+        """The finished task; a continual one has no time limit."""
+        return FiniteTask(
+            name=name,
+            observation=self.observation,
+            next_state=self.next_state[:, :, None],
+            probability=np.ones((*self.reward.shape, 1)),
+            reward=self.reward[:, :, None],
+            ends=self.ends[:, :, None],
+            start=self.start,
+            observation_names=COLOURS,
+            action_names=MOVES,
+            cue=self.cue,
+            continual=continual,
+            time_limit=None if continual else time_limit,
+            picture=picture,
+        )
+
+
 def passive_tmaze(
     length: int = 16, random_length: bool = False, continual: bool = False
 ) -> FiniteTask:
@@ -41,43 +78,27 @@ def passive_tmaze(
     n_states = 2 * block + 2
     first_terminal = 2 * block
 
-    observation = np.full(n_states, GREY, np.int32)
-    next_state = np.tile(np.arange(n_states, dtype=np.int32)[:, None], (1, 4))
-    reward = np.zeros((n_states, 4))
-    ends = np.zeros((n_states, 4), np.bool_)
-    start = np.zeros(n_states)
+    maze = Maze(n_states, GREY)
     distance = np.zeros(n_states, np.int32)
     for goal in (0, 1):
         base = goal * block
         cues = slice(base + chain, base + block)
-        observation[base] = BLUE
-        observation[cues] = RED + goal
-        next_state[base + 1 : base + chain] = np.arange(base, base + corridor)[:, None]
-        next_state[cues] = base + corridors[:, None]
-        next_state[base] = first_terminal + np.array([0, 0, 1, 1])
-        reward[base] = np.where(np.array([0, 0, 1, 1]) == goal, 1.0, -1.0)
-        ends[base] = True
-        start[cues] = 0.5 / len(corridors)
+        maze.observation[base] = BLUE
+        maze.observation[cues] = RED + goal
+        maze.next_state[base + 1 : base + chain] = np.arange(base, base + corridor)[:, None]
+        maze.next_state[cues] = base + corridors[:, None]
+        maze.next_state[base] = first_terminal + np.array([0, 0, 1, 1])
+        maze.reward[base] = np.where(np.array([0, 0, 1, 1]) == goal, 1.0, -1.0)
+        maze.ends[base] = True
+        maze.start[cues] = 0.5 / len(corridors)
+        maze.cue[base : base + block] = RED + goal
         distance[base : base + chain] = np.arange(chain)
         distance[cues] = corridors + 1
-    _terminals(observation, ends, first_terminal)
-    cue = np.full((n_states, 1), -1, np.int32)
-    cue[:first_terminal, 0] = np.repeat([RED, GREEN], block)
     agent = _positions(corridor, distance, first_terminal)
     cue_cell = np.array([1, -1 if random_length else 0])
-    return FiniteTask(
-        name=_name("passive-tmaze", length, random_length, continual),
-        observation=observation,
-        next_state=next_state[:, :, None],
-        probability=np.ones((n_states, 4, 1)),
-        reward=reward[:, :, None],
-        ends=ends[:, :, None],
-        start=start,
-        observation_names=COLOURS,
-        action_names=MOVES,
-        cue=cue,
-        continual=continual,
-        picture=Picture(_background(corridor), agent, np.broadcast_to(cue_cell, (n_states, 1, 2))),
+    picture = Picture(_background(corridor), agent, np.broadcast_to(cue_cell, (n_states, 1, 2)))
+    return maze.task(
+        _name("passive-tmaze", length, random_length, continual), continual, None, picture
     )
 
 
@@ -100,47 +121,31 @@ def active_tmaze(
     first_terminal = sum(cells + 2 for _, cells in blocks)
     n_states = first_terminal + 2
 
-    observation = np.full(n_states, GREY, np.int32)
-    next_state = np.tile(np.arange(n_states, dtype=np.int32)[:, None], (1, 4))
-    reward = np.zeros((n_states, 4))
-    ends = np.zeros((n_states, 4), np.bool_)
-    start = np.zeros(n_states)
-    cue = np.full((n_states, 1), -1, np.int32)
+    maze = Maze(n_states, GREY)
     distance = np.zeros(n_states, np.int32)
     cue_cells = np.ones((n_states, 1, 2), np.int32)
     base = 0
     for goal, cells in blocks:
         junction = base + cells + 1
-        observation[base] = RED + goal
-        observation[junction] = BLUE
-        next_state[base:junction, RIGHT] = np.arange(base + 1, junction + 1)
-        next_state[base + 1 : junction + 1, LEFT] = np.arange(base, junction)
-        next_state[junction, [UP, DOWN]] = [first_terminal, first_terminal + 1]
-        reward[junction, [UP, DOWN]] = [1 - 2 * goal, 2 * goal - 1]
-        ends[junction, [UP, DOWN]] = True
-        start[base + 1] = 1 / len(blocks)
-        cue[base : junction + 1] = RED + goal
+        maze.observation[base] = RED + goal
+        maze.observation[junction] = BLUE
+        maze.next_state[base:junction, RIGHT] = np.arange(base + 1, junction + 1)
+        maze.next_state[base + 1 : junction + 1, LEFT] = np.arange(base, junction)
+        maze.next_state[junction, [UP, DOWN]] = [first_terminal, first_terminal + 1]
+        maze.reward[junction, [UP, DOWN]] = [1 - 2 * goal, 2 * goal - 1]
+        maze.ends[junction, [UP, DOWN]] = True
+        maze.start[base + 1] = 1 / len(blocks)
+        maze.cue[base : junction + 1] = RED + goal
         distance[base : junction + 1] = np.arange(cells + 1, -1, -1)
         cue_cells[base : junction + 1, 0, 1] = corridor - cells
         base = junction + 1
-    _terminals(observation, ends, first_terminal)
     cue_cells[first_terminal:, 0, 1] = -1
-    return FiniteTask(
-        name=_name("active-tmaze", length, random_length, continual),
-        observation=observation,
-        next_state=next_state[:, :, None],
-        probability=np.ones((n_states, 4, 1)),
-        reward=reward[:, :, None],
-        ends=ends[:, :, None],
-        start=start,
-        observation_names=COLOURS,
-        action_names=MOVES,
-        cue=cue,
-        continual=continual,
-        time_limit=None if continual else max(ACTIVE_TIME_LIMIT, 4 * int(length)),
-        picture=Picture(
-            _background(corridor), _positions(corridor, distance, first_terminal), cue_cells
-        ),
+    agent = _positions(corridor, distance, first_terminal)
+    return maze.task(
+        _name("active-tmaze", length, random_length, continual),
+        continual,
+        max(ACTIVE_TIME_LIMIT, 4 * int(length)),
+        Picture(_background(corridor), agent, cue_cells),
     )
 
 
@@ -155,12 +160,6 @@ def _name(kind: str, length: int, random_length: bool, continual: bool) -> str:
     options = {"random_length": random_length, "continual": continual}
     flags = "".join(f",{name}=true" for name, on in options.items() if on)
     return f"{kind}:length={length}{flags}"
-
-
-def _terminals(observation: Ints, ends: np.ndarray, first_terminal: int) -> None:
-    """Two goal cells that end every attempt."""
-    observation[first_terminal:] = [RED, GREEN]
-    ends[first_terminal:] = True
 
 
 def _background(corridor: int) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adastack.tasks.finite import FiniteTask, Picture
-from adastack.tasks.tmaze import BLUE, COLOURS, DOWN, GREEN, GREY, LEFT, MOVES, RED, RIGHT, UP
+from adastack.tasks.tmaze import BLUE, DOWN, GREEN, GREY, LEFT, RED, RIGHT, UP, Maze
 
 CENTRE, WEST, EAST = range(3)
 TIME_LIMIT = 100
@@ -22,45 +22,21 @@ def xormaze(continual: bool = False) -> FiniteTask:
     """
     n_states = 4 * 3 + 2
     first_terminal = 12
-    observation = np.full(n_states, BLUE, np.int32)
-    next_state = np.tile(np.arange(n_states, dtype=np.int32)[:, None], (1, 4))
-    reward = np.zeros((n_states, 4))
-    ends = np.zeros((n_states, 4), np.bool_)
-    start = np.zeros(n_states)
-    cue = np.full((n_states, 2), -1, np.int32)
+    maze = Maze(n_states, BLUE, n_cues=2)
     for index, (west, east) in enumerate((w, e) for w in (RED, GREEN) for e in (RED, GREEN)):
         base = 3 * index
         right_goal = 0 if west != east else 1
-        observation[base + WEST], observation[base + EAST] = west, east
-        next_state[base + CENTRE] = [
-            first_terminal,
-            base + EAST,
-            first_terminal + 1,
-            base + WEST,
-        ]
-        next_state[base + WEST, RIGHT] = base + CENTRE
-        next_state[base + EAST, LEFT] = base + CENTRE
-        reward[base + CENTRE, [UP, DOWN]] = np.where(np.arange(2) == right_goal, 1, -1)
-        ends[base + CENTRE, [UP, DOWN]] = True
-        start[base + CENTRE] = 0.25
-        cue[base : base + 3] = [west, east]
-    observation[first_terminal:] = [RED, GREEN]
-    ends[first_terminal:] = True
-    return FiniteTask(
-        name="xormaze:continual=true" if continual else "xormaze",
-        observation=observation,
-        next_state=next_state[:, :, None],
-        probability=np.ones((n_states, 4, 1)),
-        reward=reward[:, :, None],
-        ends=ends[:, :, None],
-        start=start,
-        observation_names=COLOURS,
-        action_names=MOVES,
-        cue=cue,
-        continual=continual,
-        time_limit=None if continual else TIME_LIMIT,
-        picture=_picture(n_states),
-    )
+        centre = base + CENTRE
+        maze.observation[base + WEST], maze.observation[base + EAST] = west, east
+        maze.next_state[centre] = [first_terminal, base + EAST, first_terminal + 1, base + WEST]
+        maze.next_state[base + WEST, RIGHT] = centre
+        maze.next_state[base + EAST, LEFT] = centre
+        maze.reward[centre, [UP, DOWN]] = np.where(np.arange(2) == right_goal, 1, -1)
+        maze.ends[centre, [UP, DOWN]] = True
+        maze.start[centre] = 0.25
+        maze.cue[base : base + 3] = [west, east]
+    name = "xormaze:continual=true" if continual else "xormaze"
+    return maze.task(name, continual, TIME_LIMIT, _picture(n_states))
 
 
 def _picture(n_states: int) -> Picture:

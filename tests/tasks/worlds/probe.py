@@ -51,8 +51,8 @@ class Counter:
         shown = jnp.where(state.clock == 0, state.coin, -1)
         return {"shown": shown, "cue": state.coin[None]}
 
-    def draw(self, state, slots=None, ages=None, evicted_slot=None):
-        height = 1 if slots is None else 1 + len(slots)
+    def draw(self, state, memory=None):
+        height = 1 if memory is None else 1 + len(memory.observations)
         return np.full((height, 1, 3), int(state.count), np.uint8)
 
     def _observe(self, state):

@@ -8,6 +8,7 @@ from popgym.envs.position_only_cartpole import PositionOnlyCartPoleHard
 from popgym.envs.velocity_only_cartpole import VelocityOnlyCartPoleHard
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 
+from adastack.tasks.drawing.canvas import Slots
 from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.worlds.cartpole.environment import SHOWN, MaskedCartPoleEnv
 from adastack.tasks.worlds.cartpole.functional import CartPoleState, MaskedCartPole
@@ -98,15 +99,15 @@ def test_checkers_find_nothing(shows):
 
 
 @pytest.mark.parametrize("shows", SHOWN)
-def test_pictures_of_environment_and_twin_are_the_same(shows):
+def test_pictures_of_environment_and_functional_task_are_the_same(shows):
     env = MaskedCartPoleEnv(shows, render_mode="rgb_array")
     with pytest.raises(ResetNeeded, match="nothing to draw yet"):
         env.render()
     seen, _ = env.reset(seed=0)
     slots, ages = np.stack([seen, 5 * seen, seen]), np.array([-1, 2, 0])
     ours = env.render_with_memory(slots, ages, 1)
-    twin = MaskedCartPole(shows).draw(CartPoleState(env.state, 0), slots, ages, 1)
-    assert (ours == twin).all()
+    state = CartPoleState(env.state, 0)
+    assert (ours == MaskedCartPole(shows).draw(state, Slots(slots, ages, 1))).all()
     bare = env.render()
     assert (ours[: len(bare), : bare.shape[1]] == bare).all()
     env.step(1)

@@ -10,7 +10,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium_robotics.envs.fetch.reach import MujocoFetchReachEnv
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 
-from adastack.tasks.worlds.fetch.environment import GOAL, FetchReachEnv
+from adastack.tasks.worlds.fetch.attempt import GOAL
+from adastack.tasks.worlds.fetch.environment import FetchReachEnv
 from adastack.tasks.worlds.fetch.vector import FetchReachVectorEnv
 from adastack.wrappers import AdaptiveStack, RecordMemory
 
@@ -214,7 +215,7 @@ def test_there_is_at_least_one_thread():
 
 def test_bad_actions_are_refused_and_change_nothing():
     env = FetchReachEnv()
-    with pytest.raises(ResetNeeded, match="no episode has begun"):
+    with pytest.raises(ResetNeeded, match="no episode to step in"):
         env.step(np.zeros(4))
     env.reset(seed=0)
     before = env.attempt.arm.data.qpos.copy()

@@ -10,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 from minigrid.wrappers import RGBImgPartialObsWrapper
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 
+from adastack.tasks.drawing.canvas import Slots
 from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.worlds.minigrid.environment import MiniGridMemoryEnv
 from adastack.tasks.worlds.minigrid.functional import MemoryState, MiniGridMemory
@@ -231,7 +232,7 @@ def test_checkers_find_nothing():
     check_env(FunctionalTaskEnv(MiniGridMemory(7)), skip_render_check=True)
 
 
-def test_pictures_of_package_and_twin_are_the_same():
+def test_pictures_of_package_and_functional_task_are_the_same():
     env = MiniGridMemoryEnv(7, render_mode="rgb_array")
     with pytest.raises(ResetNeeded, match="nothing to draw yet"):
         env.render()
@@ -239,8 +240,8 @@ def test_pictures_of_package_and_twin_are_the_same():
     place = translated(env.grid_env, memory_tables(7, False))
     slots, ages = np.stack([seen, seen]), np.array([-1, 0])
     ours = env.render_with_memory(slots, ages, 0)
-    twin = MiniGridMemory(7).draw(MemoryState(np.int32(place), np.int32(0)), slots, ages, 0)
-    assert (ours == twin).all()
+    state = MemoryState(np.int32(place), np.int32(0))
+    assert (ours == MiniGridMemory(7).draw(state, Slots(slots, ages, 0))).all()
     assert ours.shape[0] > env.render().shape[0]
 
 

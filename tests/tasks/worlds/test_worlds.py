@@ -12,7 +12,7 @@ from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
 from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
 from adastack.tasks.worlds.cube.functional import Cube
-from adastack.tasks.worlds.fetch.environment import FetchReach
+from adastack.tasks.worlds.fetch.attempt import FetchReach
 from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
 from adastack.wrappers import AdaptiveStack, FrameStack, PushSkipStack, vector
 

@@ -1,4 +1,7 @@
-"""The paper's experiments: each is a module with an `EXPERIMENT`, and a page of the same name."""
+"""The paper's experiments: each is a module with an `EXPERIMENT`, and a page of the same name.
+
+A page begins with the title and, on the next line, the experiment's place in the paper.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +34,11 @@ def load_experiments() -> dict[str, Experiment]:
     found = {}
     for module in pkgutil.iter_modules(__path__):
         experiment: Experiment = importlib.import_module(f"{__name__}.{module.name}").EXPERIMENT
-        page = files(__name__).joinpath(f"{module.name}.md").read_text(encoding="utf-8")
+        text = files(__name__).joinpath(f"{module.name}.md").read_text(encoding="utf-8")
+        head, _, page = text.partition("\n\n")
+        title, where = head.removeprefix("# ").split("\n")
         name = module.name.replace("_", "-")
-        found[name] = replace(experiment, name=name, page=page)
+        found[name] = replace(experiment, name=name, title=title, where=where, page=page)
     return {name: found[name] for name in (*ORDER, *found)}
 
 

@@ -96,63 +96,57 @@ def _optimal(task: str) -> Check:
     return exactly("td", judge, task=task)
 
 
-EXPERIMENT = Experiment(
-    title="Value-consistency and where TD-learning ends",
-    where="Table 2, Theorem 3",
-    sweep=sweep,
-    analyse=analyse,
-    claims=(
-        Claim(
-            "consistency-ticks",
-            "The tasks that the table ticks are value-consistent under optimal policies.",
-            "Table 2",
-            all_of(
-                [_says(spec, "discounted", True) for spec in TICKED],
-                "an optimal policy with kappa slots and no two values behind a stack, discount "
-                "0.99",
-            ),
+CLAIMS = (
+    Claim(
+        "consistency-ticks",
+        "The tasks that the table ticks are value-consistent under optimal policies.",
+        "Table 2",
+        all_of(
+            [_says(spec, "discounted", True) for spec in TICKED],
+            "an optimal policy with kappa slots and no two values behind a stack, discount 0.99",
         ),
-        Claim(
-            "consistency-ticks-undiscounted",
-            "The tasks that the table ticks are value-consistent, at least without a discount.",
-            "Table 2",
-            all_of(
-                [_says(spec, "undiscounted", True) for spec in TICKED],
-                "the same for the total reward, or the differential value of a continual task",
-            ),
+    ),
+    Claim(
+        "consistency-ticks-undiscounted",
+        "The tasks that the table ticks are value-consistent, at least without a discount.",
+        "Table 2",
+        all_of(
+            [_says(spec, "undiscounted", True) for spec in TICKED],
+            "the same for the total reward, or the differential value of a continual task",
         ),
-        Claim(
-            "consistency-machines",
-            "Reward machines are not value-consistent under optimal policies.",
-            "Table 2; Appendix, reward machines",
-            all_of(
-                [_says(spec, "discounted", False) for spec in MACHINES],
-                "no optimal policy with kappa slots is value-consistent",
-            ),
+    ),
+    Claim(
+        "consistency-machines",
+        "Reward machines are not value-consistent under optimal policies.",
+        "Table 2; Appendix, reward machines",
+        all_of(
+            [_says(spec, "discounted", False) for spec in MACHINES],
+            "no optimal policy with kappa slots is value-consistent",
         ),
-        Claim(
-            "consistency-machines-exploring",
-            "Reward machines are not value-consistent for policies that wander.",
-            "Appendix, reward machines",
-            all_of(
-                [_says(spec, "exploring", False) for spec in MACHINES],
-                "two values behind a stack if one action in ten is random",
-            ),
+    ),
+    Claim(
+        "consistency-machines-exploring",
+        "Reward machines are not value-consistent for policies that wander.",
+        "Appendix, reward machines",
+        all_of(
+            [_says(spec, "exploring", False) for spec in MACHINES],
+            "two values behind a stack if one action in ten is random",
         ),
-        Claim(
-            "consistency-kappa",
-            "The table's kappa is the smallest number of slots that is enough.",
-            "Table 2",
-            all_of([_kappa(spec) for spec in SPECS], "the exact kappa is the printed one"),
-        ),
-        Claim(
-            "consistency-td",
-            "Q-learning on stacks ends with an optimal policy on the tasks that the table ticks.",
-            "Theorem 3; Table 2",
-            all_of(
-                [_optimal(task) for task in TD_TASKS if task not in MACHINES],
-                "greedy on the fixed point under random behaviour is optimal on each of them",
-            ),
+    ),
+    Claim(
+        "consistency-kappa",
+        "The table's kappa is the smallest number of slots that is enough.",
+        "Table 2",
+        all_of([_kappa(spec) for spec in SPECS], "the exact kappa is the printed one"),
+    ),
+    Claim(
+        "consistency-td",
+        "Q-learning on stacks ends with an optimal policy on the tasks that the table ticks.",
+        "Theorem 3; Table 2",
+        all_of(
+            [_optimal(task) for task in TD_TASKS if task not in MACHINES],
+            "greedy on the fixed point under random behaviour is optimal on each of them",
         ),
     ),
 )
+EXPERIMENT = Experiment(sweep=sweep, analyse=analyse, claims=CLAIMS)

@@ -139,48 +139,42 @@ def _compiled(row: dict[str, Any]) -> Found:
     )
 
 
-EXPERIMENT = Experiment(
-    title="What a stack costs",
-    where="Table 1",
-    sweep=sweep,
-    analyse=analyse,
-    claims=(
-        Claim(
-            "cost-mlp-lstm",
-            "With an MLP or an LSTM, compute and memory grow linearly in the number of slots.",
-            "Table 1",
-            all_of([_growth("mlp"), _growth("lstm")], "the power of k is 1 in all four columns"),
+CLAIMS = (
+    Claim(
+        "cost-mlp-lstm",
+        "With an MLP or an LSTM, compute and memory grow linearly in the number of slots.",
+        "Table 1",
+        all_of([_growth("mlp"), _growth("lstm")], "the power of k is 1 in all four columns"),
+    ),
+    Claim(
+        "cost-transformer",
+        "With a Transformer, compute and memory grow as k^2 for an action and as k for an update.",
+        "Table 1",
+        all_of([_growth("transformer")], "the powers of k are 2, 1, 2, 1 in the four columns"),
+    ),
+    Claim(
+        "cost-saving",
+        "With kappa slots in place of k*, a step costs a fraction.",
+        "Section 4; Table 1",
+        all_of(
+            [_ratio(net) for net in PRINTED],
+            "FS(64) takes more than 5 times the operations of AS(2), with every network",
         ),
-        Claim(
-            "cost-transformer",
-            "With a Transformer, compute and memory grow as k^2 for an action and as k for an "
-            "update.",
-            "Table 1",
-            all_of([_growth("transformer")], "the powers of k are 2, 1, 2, 1 in the four columns"),
-        ),
-        Claim(
-            "cost-saving",
-            "With kappa slots in place of k*, a step costs a fraction.",
-            "Section 4; Table 1",
-            all_of(
-                [_ratio(net) for net in PRINTED],
-                "FS(64) takes more than 5 times the operations of AS(2), with every network",
-            ),
-        ),
-        Claim(
-            "cost-head",
-            "Choosing what to keep costs next to nothing beside a frame stack of the same size.",
-            "Appendix, compute and memory",
-            all_of([exactly("cost", _overhead, **RECOUNTED)], "less than 10% more"),
-        ),
-        Claim(
-            "cost-twins",
-            "The formulas count what a compiled network does (checked by us).",
-            "Appendix, compute and memory",
-            all_of(
-                [exactly("cost", _compiled, **RECOUNTED)],
-                "within 10% of the compiler's count of operations for one action",
-            ),
+    ),
+    Claim(
+        "cost-head",
+        "Choosing what to keep costs next to nothing beside a frame stack of the same size.",
+        "Appendix, compute and memory",
+        all_of([exactly("cost", _overhead, **RECOUNTED)], "less than 10% more"),
+    ),
+    Claim(
+        "cost-twins",
+        "The formulas count what a compiled network does (checked by us).",
+        "Appendix, compute and memory",
+        all_of(
+            [exactly("cost", _compiled, **RECOUNTED)],
+            "within 10% of the compiler's count of operations for one action",
         ),
     ),
 )
+EXPERIMENT = Experiment(sweep=sweep, analyse=analyse, claims=CLAIMS)

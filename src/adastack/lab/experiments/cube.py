@@ -17,8 +17,6 @@ STUDY = world_study(
     smoke_steps=6400,
 )
 EXPERIMENT = Experiment(
-    title="The 2x2x2 cube, one face in view",
-    where="Figure 6c",
     sweep=STUDY.jobs,
     analyse=lambda results: show_world(
         results, STUDY, WHAT, tests={"Scrambles of one depth": DEPTHS}

@@ -35,8 +35,6 @@ def _maze(maze: Maze) -> Maze:
 
 MAZES = tuple(_maze(maze) for maze in tabular.MAZES)
 EXPERIMENT = Experiment(
-    title="Push and skip: Demir's memory in the continual TMazes",
-    where="Figure 30",
     sweep=sweep_of(maze.study for maze in MAZES),
     analyse=lambda results: show_mazes(results, MAZES, "Continual {} with Q-learning"),
     claims=tuple(

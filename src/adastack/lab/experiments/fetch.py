@@ -63,73 +63,66 @@ def _apart(metric: str, nets: Iterable[str], others: Iterable[str], *tests: str)
 
 
 MLP_AFTER = "after training, with an MLP, 95% interval above 0"
-EXPERIMENT = Experiment(
-    title="FetchReach with hidden goal and speeds",
-    where="Figures 6b and 29",
-    sweep=sweep_of(STUDIES.values()),
-    analyse=analyse,
-    claims=(
-        Claim(
-            "fetch-training",
-            "AS(4) succeeds more often than FS(4) while training.",
-            "Section 5, other domains; Figure 6b",
-            all_of(
-                _apart("auc_success", ["MLP"], ["FS(κ)"]),
-                "over the training, with an MLP, 95% interval above 0",
-            ),
+CLAIMS = (
+    Claim(
+        "fetch-training",
+        "AS(4) succeeds more often than FS(4) while training.",
+        "Section 5, other domains; Figure 6b",
+        all_of(
+            _apart("auc_success", ["MLP"], ["FS(κ)"]),
+            "over the training, with an MLP, 95% interval above 0",
         ),
-        Claim(
-            "fetch-above",
-            "AS(4) succeeds more often than FS(4).",
-            "Figure 6b",
-            all_of(_apart("success", ["MLP"], ["FS(κ)"]), MLP_AFTER),
+    ),
+    Claim(
+        "fetch-above",
+        "AS(4) succeeds more often than FS(4).",
+        "Figure 6b",
+        all_of(_apart("success", ["MLP"], ["FS(κ)"]), MLP_AFTER),
+    ),
+    Claim(
+        "fetch-oracle",
+        "AS(4) succeeds even more often than the oracle FS(50), which learns from full histories.",
+        "Figure 6b",
+        all_of(_apart("success", ["MLP"], ["FS(k*)"]), MLP_AFTER),
+    ),
+    Claim(
+        "fetch-networks",
+        "AS(4) succeeds more often than FS(4) and FS(50), whatever the network.",
+        "Figure 29",
+        all_of(
+            _apart("success", STUDIES, ["FS(κ)", "FS(k*)"]),
+            "after training, with MLP, LSTM and Transformer, 95% interval above 0",
         ),
-        Claim(
-            "fetch-oracle",
-            "AS(4) succeeds even more often than the oracle FS(50), which learns from full "
-            "histories.",
-            "Figure 6b",
-            all_of(_apart("success", ["MLP"], ["FS(k*)"]), MLP_AFTER),
+    ),
+    Claim(
+        "fetch-longer",
+        "AS(4) succeeds more often than FS(4) and FS(50) when goals stay longer than in training.",
+        "Figure 29, left",
+        all_of(
+            _apart("success", ["MLP"], ["FS(κ)", "FS(k*)"], *PERIODS[2:]),
+            "with an MLP and goals that stay for 100 to 5000 steps, 95% interval above 0",
         ),
-        Claim(
-            "fetch-networks",
-            "AS(4) succeeds more often than FS(4) and FS(50), whatever the network.",
-            "Figure 29",
-            all_of(
-                _apart("success", STUDIES, ["FS(κ)", "FS(k*)"]),
-                "after training, with MLP, LSTM and Transformer, 95% interval above 0",
-            ),
+    ),
+    Claim(
+        "fetch-keeps",
+        "AS(4), trained to remember a goal for 50 steps, still has it when it never changes.",
+        "Section 5, other domains; Figure 29",
+        all_of(
+            [between("success", STUDIES["MLP"].arm("MLP", "AS(κ)", MILLION), low=0.9)],
+            "with an MLP, a mean success of at least 0.9 when the goal stays for 10^6 steps",
         ),
-        Claim(
-            "fetch-longer",
-            "AS(4) succeeds more often than FS(4) and FS(50) when goals stay longer than in "
-            "training.",
-            "Figure 29, left",
-            all_of(
-                _apart("success", ["MLP"], ["FS(κ)", "FS(k*)"], *PERIODS[2:]),
-                "with an MLP and goals that stay for 100 to 5000 steps, 95% interval above 0",
-            ),
-        ),
-        Claim(
-            "fetch-keeps",
-            "AS(4), trained to remember a goal for 50 steps, still has it when it never changes.",
-            "Section 5, other domains; Figure 29",
-            all_of(
-                [between("success", STUDIES["MLP"].arm("MLP", "AS(κ)", MILLION), low=0.9)],
-                "with an MLP, a mean success of at least 0.9 when the goal stays for 10^6 steps",
-            ),
-        ),
-        Claim(
-            "fetch-forgets",
-            "FS(50) fails when the goal never changes, with every network.",
-            "Section 5, other domains; Figure 29",
-            all_of(
-                [
-                    between("success", study.arm(name, "FS(k*)", PERIODS[-1]), high=0.2)
-                    for name, study in STUDIES.items()
-                ],
-                "a mean success of at most 0.2 with MLP, LSTM and Transformer after 5000 steps",
-            ),
+    ),
+    Claim(
+        "fetch-forgets",
+        "FS(50) fails when the goal never changes, with every network.",
+        "Section 5, other domains; Figure 29",
+        all_of(
+            [
+                between("success", study.arm(name, "FS(k*)", PERIODS[-1]), high=0.2)
+                for name, study in STUDIES.items()
+            ],
+            "a mean success of at most 0.2 with MLP, LSTM and Transformer after 5000 steps",
         ),
     ),
 )
+EXPERIMENT = Experiment(sweep=sweep_of(STUDIES.values()), analyse=analyse, claims=CLAIMS)

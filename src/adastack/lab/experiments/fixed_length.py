@@ -32,8 +32,6 @@ def _claims(maze: Maze) -> tuple[Claim, ...]:
 MAZES = both_mazes(_study, "Figures 8 and 14", "Figures 9 and 15")
 WHAT = "Episodic {} of fixed length, PPO with an MLP"
 EXPERIMENT = Experiment(
-    title="PPO with an MLP: mazes of fixed length, passive and active",
-    where="Figures 8, 9, 14 and 15",
     sweep=sweep_of(maze.study for maze in MAZES),
     analyse=lambda results: show_mazes(results, MAZES, WHAT),
     claims=tuple(claim for maze in MAZES for claim in _claims(maze)),

@@ -7,8 +7,6 @@ from adastack.lab.experiments.memory_scaling import claims_of, show, study_of
 
 STUDY = study_of("grpo")
 EXPERIMENT = Experiment(
-    title="GRPO with an MLP: the stack grows",
-    where="Figure 28",
     sweep=STUDY.jobs,
     analyse=lambda results: show(results, STUDY, "GRPO with an MLP"),
     claims=claims_of(STUDY, "grpo", "GRPO", "Figure 28"),

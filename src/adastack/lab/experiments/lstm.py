@@ -7,13 +7,10 @@ from adastack.lab.experiments.length_scaling import above_claim, oracle_claim, s
 
 STUDY = study_of("lstm", batch=1)
 WHERE = "Figures 10 and 17"
+CLAIMS = (
+    above_claim(STUDY, "lstm", "an LSTM", WHERE),
+    oracle_claim(STUDY, "lstm", "an LSTM", WHERE),
+)
 EXPERIMENT = Experiment(
-    title="PPO with an LSTM: the maze grows",
-    where=WHERE,
-    sweep=STUDY.jobs,
-    analyse=lambda results: show(results, STUDY, "LSTM"),
-    claims=(
-        above_claim(STUDY, "lstm", "an LSTM", WHERE),
-        oracle_claim(STUDY, "lstm", "an LSTM", WHERE),
-    ),
+    sweep=STUDY.jobs, analyse=lambda results: show(results, STUDY, "LSTM"), claims=CLAIMS
 )

@@ -90,39 +90,36 @@ def claims_of(study: Study, name: str, how: str, where: str) -> tuple[Claim, ...
 
 
 STUDY = study_of("ppo")
-EXPERIMENT = Experiment(
-    title="PPO with an MLP: the stack grows",
-    where="Figures 5b and 27",
-    sweep=STUDY.jobs,
-    analyse=lambda results: show(results, STUDY, "PPO with an MLP"),
-    claims=(
-        *claims_of(STUDY, "memory", "PPO", "Figures 5b and 27"),
-        Claim(
-            "memory-regret",
-            "AS(k) has less memory regret than FS(k) of the same size while k is small.",
-            "Section 5, episodic TMaze; Figure 5b, right",
-            all_of(
-                [below("auc_memory_regret", *p) for p in STUDY.pairs("AS(k)", "FS(k)", NAMES[:3])],
-                "for k of 2, 4 and 8, 95% interval",
-            ),
-        ),
-        Claim(
-            "memory-easier",
-            "The more slots there are, the easier it is to learn what to remember.",
-            "Section 5, episodic TMaze; Figure 5b, right",
-            all_of(
-                [falling("auc_memory_regret", [STUDY.arm(k, "AS(k)") for k in NAMES])],
-                "the memory regret of AS(k) falls as k grows (slack 0.02)",
-            ),
-        ),
-        Claim(
-            "memory-any-size",
-            "AS learns to keep the cue however many slots it has.",
-            "Figure 5, caption",
-            all_of(
-                [between("success", STUDY.arm(k, "AS(k)"), low=0.95) for k in NAMES],
-                "for every k a mean success of at least 0.95 after training",
-            ),
+CLAIMS = (
+    *claims_of(STUDY, "memory", "PPO", "Figures 5b and 27"),
+    Claim(
+        "memory-regret",
+        "AS(k) has less memory regret than FS(k) of the same size while k is small.",
+        "Section 5, episodic TMaze; Figure 5b, right",
+        all_of(
+            [below("auc_memory_regret", *p) for p in STUDY.pairs("AS(k)", "FS(k)", NAMES[:3])],
+            "for k of 2, 4 and 8, 95% interval",
         ),
     ),
+    Claim(
+        "memory-easier",
+        "The more slots there are, the easier it is to learn what to remember.",
+        "Section 5, episodic TMaze; Figure 5b, right",
+        all_of(
+            [falling("auc_memory_regret", [STUDY.arm(k, "AS(k)") for k in NAMES])],
+            "the memory regret of AS(k) falls as k grows (slack 0.02)",
+        ),
+    ),
+    Claim(
+        "memory-any-size",
+        "AS learns to keep the cue however many slots it has.",
+        "Figure 5, caption",
+        all_of(
+            [between("success", STUDY.arm(k, "AS(k)"), low=0.95) for k in NAMES],
+            "for every k a mean success of at least 0.95 after training",
+        ),
+    ),
+)
+EXPERIMENT = Experiment(
+    sweep=STUDY.jobs, analyse=lambda results: show(results, STUDY, "PPO with an MLP"), claims=CLAIMS
 )

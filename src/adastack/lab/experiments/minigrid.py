@@ -19,8 +19,6 @@ STUDY = world_study(
     smoke_steps=8192,
 )
 EXPERIMENT = Experiment(
-    title="MiniGrid-Memory",
-    where="Figure 6d",
     sweep=STUDY.jobs,
     analyse=lambda results: show_world(results, STUDY, WHAT, tests=TESTS),
     claims=succeeds_more(STUDY, "minigrid", "In MiniGrid-Memory", "Figure 6d"),

@@ -121,51 +121,46 @@ def _gap_judge(row: dict[str, Any]) -> Found | None:
     return Found(bool(known[0] < 1e-12 and (np.diff(known[:6]) > 0).all()), f"{row['task']} {text}")
 
 
-EXPERIMENT = Experiment(
-    title="How many slots are enough, and what a stack is worth",
-    where="Figure 7",
-    sweep=sweep,
-    analyse=analyse,
-    claims=(
-        Claim(
-            "minimal-adaptive",
-            "Two slots are enough for Adaptive Stacking in both TMazes, however long they are.",
-            "Figure 7a",
-            all_of(
-                [_kappa_is(tmaze(maze, n), "adaptive", 2) for maze in MAZES for n in LENGTHS],
-                "kappa = 2 at every length, with the optimal policy as proof",
-            ),
+CLAIMS = (
+    Claim(
+        "minimal-adaptive",
+        "Two slots are enough for Adaptive Stacking in both TMazes, however long they are.",
+        "Figure 7a",
+        all_of(
+            [_kappa_is(tmaze(maze, n), "adaptive", 2) for maze in MAZES for n in LENGTHS],
+            "kappa = 2 at every length, with the optimal policy as proof",
         ),
-        Claim(
-            "minimal-frame",
-            "A frame stack needs as many slots as the maze is long.",
-            "Figure 7a",
-            all_of(
-                [_kappa_is(tmaze(maze, n), "frame", n) for maze in MAZES for n in LENGTHS],
-                "the smallest sufficient frame stack is the length, every smaller one refuted",
-            ),
+    ),
+    Claim(
+        "minimal-frame",
+        "A frame stack needs as many slots as the maze is long.",
+        "Figure 7a",
+        all_of(
+            [_kappa_is(tmaze(maze, n), "frame", n) for maze in MAZES for n in LENGTHS],
+            "the smallest sufficient frame stack is the length, every smaller one refuted",
         ),
-        Claim(
-            "minimal-xormaze",
-            "Adaptive Stacking needs three slots in the XorMaze.",
-            "Section 5, other domains; Table 2",
-            all_of([_kappa_is("xormaze", "adaptive", 3)], "kappa = 3"),
-        ),
-        Claim(
-            "minimal-xormaze-frame",
-            "A frame stack needs five slots in the XorMaze.",
-            "Section 5, other domains",
-            all_of([_kappa_is("xormaze", "frame", 5)], "the smallest sufficient frame stack has 5"),
-        ),
-        Claim(
-            "minimal-gap",
-            "The value of a stack differs from that of the history behind it, and more so in "
-            "longer mazes, though the policy is optimal.",
-            "Figure 7b",
-            all_of(
-                [exactly("gap", _gap_judge, task=f"{maze}-tmaze") for maze in MAZES],
-                "no gap at length 3, and one that grows with the length up to 128",
-            ),
+    ),
+    Claim(
+        "minimal-xormaze",
+        "Adaptive Stacking needs three slots in the XorMaze.",
+        "Section 5, other domains; Table 2",
+        all_of([_kappa_is("xormaze", "adaptive", 3)], "kappa = 3"),
+    ),
+    Claim(
+        "minimal-xormaze-frame",
+        "A frame stack needs five slots in the XorMaze.",
+        "Section 5, other domains",
+        all_of([_kappa_is("xormaze", "frame", 5)], "the smallest sufficient frame stack has 5"),
+    ),
+    Claim(
+        "minimal-gap",
+        "The value of a stack differs from that of the history behind it, and more so in "
+        "longer mazes, though the policy is optimal.",
+        "Figure 7b",
+        all_of(
+            [exactly("gap", _gap_judge, task=f"{maze}-tmaze") for maze in MAZES],
+            "no gap at length 3, and one that grows with the length up to 128",
         ),
     ),
 )
+EXPERIMENT = Experiment(sweep=sweep, analyse=analyse, claims=CLAIMS)

@@ -55,51 +55,45 @@ def analyse(results: Results) -> Analysis:
     )
 
 
-EXPERIMENT = Experiment(
-    title="Two cues to remember: the XorMaze",
-    where="Figures 6a and 31",
-    sweep=STUDY.jobs,
-    analyse=analyse,
-    claims=(
-        Claim(
-            "xormaze-solves",
-            "AS(3) learns to solve the XorMaze and converges to what the oracle FS(5) earns.",
-            "Figures 6a and 31",
-            all_of(
-                [near("end_return", ADAPTIVE, ORACLE)],
-                "over the last tenth of the training at least 90% of FS(5)'s return",
-            ),
+CLAIMS = (
+    Claim(
+        "xormaze-solves",
+        "AS(3) learns to solve the XorMaze and converges to what the oracle FS(5) earns.",
+        "Figures 6a and 31",
+        all_of(
+            [near("end_return", ADAPTIVE, ORACLE)],
+            "over the last tenth of the training at least 90% of FS(5)'s return",
         ),
-        Claim(
-            "xormaze-greedy",
-            "What AS(3) has learned solves the XorMaze without exploration, too.",
-            "Figures 6a and 31, read strictly",
-            all_of(
-                [between("success", ADAPTIVE, low=0.9)],
-                "a mean success of at least 0.9 of the greedy policies",
-            ),
+    ),
+    Claim(
+        "xormaze-greedy",
+        "What AS(3) has learned solves the XorMaze without exploration, too.",
+        "Figures 6a and 31, read strictly",
+        all_of(
+            [between("success", ADAPTIVE, low=0.9)],
+            "a mean success of at least 0.9 of the greedy policies",
         ),
-        Claim(
-            "xormaze-above",
-            "AS(3) earns more than FS(3), which cannot hold both cues.",
-            "Figures 6a and 31",
-            all_of([above("auc_return", ADAPTIVE, FRAME)], "95% interval above 0"),
-        ),
-        Claim(
-            "xormaze-demir",
-            "Demir's push/skip with three slots earns less than AS(3).",
-            "Figure 31",
-            all_of([above("auc_return", ADAPTIVE, DEMIR)], "95% interval above 0"),
-        ),
-        Claim(
-            "xormaze-bonus",
-            "With the bonus for rare observations Demir's memory fails: it earns less than "
-            "without.",
-            "Figure 31; Appendix, comparison with Demir",
-            all_of(
-                [above("auc_return", DEMIR, BONUS), between("success", BONUS, high=0.6)],
-                "95% interval above 0, and a mean success of at most 0.6",
-            ),
+    ),
+    Claim(
+        "xormaze-above",
+        "AS(3) earns more than FS(3), which cannot hold both cues.",
+        "Figures 6a and 31",
+        all_of([above("auc_return", ADAPTIVE, FRAME)], "95% interval above 0"),
+    ),
+    Claim(
+        "xormaze-demir",
+        "Demir's push/skip with three slots earns less than AS(3).",
+        "Figure 31",
+        all_of([above("auc_return", ADAPTIVE, DEMIR)], "95% interval above 0"),
+    ),
+    Claim(
+        "xormaze-bonus",
+        "With the bonus for rare observations Demir's memory fails: it earns less than without.",
+        "Figure 31; Appendix, comparison with Demir",
+        all_of(
+            [above("auc_return", DEMIR, BONUS), between("success", BONUS, high=0.6)],
+            "95% interval above 0, and a mean success of at most 0.6",
         ),
     ),
 )
+EXPERIMENT = Experiment(sweep=STUDY.jobs, analyse=analyse, claims=CLAIMS)

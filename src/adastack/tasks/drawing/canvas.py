@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +19,35 @@ PAPER: Colour = (0xFB, 0xFB, 0xF8)
 INK: Colour = (0x20, 0x20, 0x20)
 FAINT: Colour = (0x90, 0x90, 0x90)
 EVICTED: Colour = (0xC0, 0x20, 0x20)
+WHITE: Colour = (0xFF, 0xFF, 0xFF)
+PALETTE = (
+    (0xE6, 0x9F, 0x00),
+    (0x56, 0xB4, 0xE9),
+    (0x00, 0x9E, 0x73),
+    (0xF0, 0xE4, 0x42),
+    (0x00, 0x72, 0xB2),
+    (0xD5, 0x5E, 0x00),
+    (0xCC, 0x79, 0xA7),
+)
+"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
+ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = PALETTE
 
 MARGIN = 18
 SLOT_GAP = 20
 SLOTS_PER_ROW = 12
 INSET = 1.5
 """Between the edge of a tile and its border."""
+
+
+class Slots(NamedTuple):
+    """A memory to be drawn."""
+
+    observations: Sequence[Any] | NDArray[Any]
+    """The observation in each slot, oldest first."""
+    ages: Sequence[int] | None = None
+    """Steps since each came; a slot with a negative age is empty."""
+    evicted: int | None = None
+    """The slot that was just evicted; None or -1 if none was."""
 
 
 def blank(height: int, width: int) -> Image:
@@ -125,16 +148,40 @@ def stroke(
     blend(area, np.clip(width / 2 + 0.5 - distance, 0, 1), colour)
 
 
-def memory_row(
-    tiles: Sequence[Image | None], ages: Sequence[int] | None, evicted_slot: int | None
+def outline(image: Image, points: ArrayLike, width: float, colour: Colour = INK) -> None:
+    """The edges of a polygon; points are (y, x)."""
+    corners = np.asarray(points, np.float64)
+    for begin, end in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        stroke(image, begin, end, width, colour)
+
+
+def with_memory(
+    picture: Image, memory: Slots | None, tile: Callable[[Any, bool], Image | None]
 ) -> Image:
-    """The slots of a memory, oldest first, in rows.
+    """A picture with the memory below it, if there is one.
 
     Args:
-        tiles: A square picture of each slot, all of one size; None for an empty slot.
-        ages: Steps since each slot's observation came; shown below it.
-        evicted_slot: The slot that was just given up; a cross marks where it stood.
+        picture: What stands above.
+        memory: The slots.
+        tile: Draws one observation as a square, all of one size, or returns None if it stands for
+            an empty slot; the second argument says whether it is the current one.
     """
+    if memory is None:
+        return picture
+    known = [0] * len(memory.observations) if memory.ages is None else memory.ages
+    tiles = [
+        None if age < 0 else tile(observation, slot == len(known) - 1)
+        for slot, (observation, age) in enumerate(zip(memory.observations, known, strict=True))
+    ]
+    row = _memory_row(tiles, memory.ages, memory.evicted)
+    width = max(picture.shape[1], row.shape[1])
+    return np.concatenate([widened(picture, width), widened(row, width)])
+
+
+def _memory_row(
+    tiles: Sequence[Image | None], ages: Sequence[int] | None, evicted: int | None
+) -> Image:
+    """The slots, oldest first, in rows, each with its age; a cross before the evicted one."""
     size = next((len(tile) for tile in tiles if tile is not None), 0)
     n_rows = -(-len(tiles) // SLOTS_PER_ROW)
     per_row = min(len(tiles), SLOTS_PER_ROW)
@@ -153,41 +200,9 @@ def memory_row(
             area[:] = tile
         if ages is not None and ages[slot] >= 0:
             write_centred(image, top + size + 4, left + size // 2, str(ages[slot]), INK, 2)
-        if slot == evicted_slot:
+        if slot == evicted:
             cross(image, top + size // 2, left - SLOT_GAP // 2)
     return image
-
-
-def with_memory(
-    picture: Image,
-    slots: Sequence[Any] | NDArray[Any] | None,
-    ages: Sequence[int] | None,
-    evicted_slot: int | None,
-    tile: Callable[[Any, bool], Image],
-) -> Image:
-    """A picture with the memory below it, if there are slots.
-
-    Args:
-        picture: What stands above.
-        slots: The observation in each slot, oldest first.
-        ages: Steps since each came; a slot with a negative age is empty.
-        evicted_slot: The slot that was just given up.
-        tile: Draws one observation as a square; the second argument says whether it is the current.
-    """
-    if slots is None:
-        return picture
-    known = [0] * len(slots) if ages is None else ages
-    tiles = [
-        None if age < 0 else tile(slot, place == len(slots) - 1)
-        for place, (slot, age) in enumerate(zip(slots, known, strict=True))
-    ]
-    return above(picture, memory_row(tiles, ages, evicted_slot))
-
-
-def above(top: Image, bottom: Image) -> Image:
-    """One image above another."""
-    width = max(top.shape[1], bottom.shape[1])
-    return np.concatenate([widened(top, width), widened(bottom, width)])
 
 
 def _hatch(area: Image) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -13,16 +12,17 @@ from adastack.tasks.drawing.canvas import (
     INK,
     INSET,
     MARGIN,
+    PALETTE,
     PAPER,
     Colour,
     Image,
-    above,
+    Slots,
     blank,
     blend,
     darker,
     disc,
-    memory_row,
     rounded,
+    with_memory,
     write,
     write_centred,
 )
@@ -37,44 +37,18 @@ COLOURS: dict[str, Colour] = {
 }
 """The colours of observations that are colours."""
 
-PALETTE: tuple[Colour, ...] = (
-    (0xE6, 0x9F, 0x00),
-    (0x56, 0xB4, 0xE9),
-    (0x00, 0x9E, 0x73),
-    (0xF0, 0xE4, 0x42),
-    (0x00, 0x72, 0xB2),
-    (0xD5, 0x5E, 0x00),
-    (0xCC, 0x79, 0xA7),
-)
-"""The colours of other observations, in turn; colour-blind readers can tell them apart."""
-
 CELL = 48
 WINDOW = (9, 13)
 
 
-def draw(
-    task: FiniteTask,
-    state: int,
-    slots: Sequence[int] | None = None,
-    ages: Sequence[int] | None = None,
-    evicted_slot: int | None = None,
-) -> Image:
-    """Draws the task in one hidden state and, if there are slots, the memory below it.
+def draw(task: FiniteTask, state: int, memory: Slots | None = None) -> Image:
+    """Draws the task in one hidden state and, if there is one, the memory below it.
 
     Long mazes are cropped to a window around the agent. A task without a picture shows its current
-    observation.
-
-    Args:
-        task: The task.
-        state: The hidden state.
-        slots: The observation in each slot, oldest first; ``task.empty`` for none.
-        ages: Steps since each slot's observation came.
-        evicted_slot: The slot that was just given up; a cross marks where it stood.
+    observation. In the memory ``task.empty`` stands for an empty slot.
     """
     top = _draw_sign(task, state) if task.picture is None else _draw_maze(task, task.picture, state)
-    if slots is None:
-        return top
-    return above(top, _draw_slots(task, slots, ages, evicted_slot))
+    return with_memory(top, memory, partial(_slot_tile, task))
 
 
 def is_place(name: str) -> bool:
@@ -156,22 +130,13 @@ def _draw_sign(task: FiniteTask, state: int) -> Image:
     return image
 
 
-def _draw_slots(
-    task: FiniteTask,
-    slots: Sequence[int],
-    ages: Sequence[int] | None,
-    evicted_slot: int | None,
-) -> Image:
-    tiles: list[Image | None] = []
-    for slot, symbol in enumerate(slots):
-        if symbol == task.empty:
-            tiles.append(None)
-            continue
-        tile = blank(CELL, CELL)
-        name, current = task.observation_names[symbol], slot == len(slots) - 1
-        _draw_tile(tile, 0, 0, colour_of(task, symbol), name, bold=current)
-        tiles.append(tile)
-    return memory_row(tiles, ages, evicted_slot)
+def _slot_tile(task: FiniteTask, symbol: int, current: bool) -> Image | None:
+    if symbol == task.empty:
+        return None
+    tile = blank(CELL, CELL)
+    name = task.observation_names[symbol]
+    _draw_tile(tile, 0, 0, colour_of(task, symbol), name, bold=current)
+    return tile
 
 
 def _draw_tile(

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from adastack.tasks.drawing.canvas import Slots
 from adastack.tasks.drawing.finite_task import is_place, maze_cells, window
 from adastack.tasks.finite import FiniteTask, Picture
 
 AGENT, WALL, FLOOR = "@", " ", "."
 
 
-def write(
-    task: FiniteTask,
-    state: int,
-    slots: Sequence[int] | None = None,
-    ages: Sequence[int] | None = None,
-    evicted_slot: int | None = None,
-) -> str:
-    """Writes the task in one hidden state and, if there are slots, the memory below it.
+def write(task: FiniteTask, state: int, memory: Slots | None = None) -> str:
+    """Writes the task in one hidden state and, if there is one, the memory below it.
 
     Each cell is the initial of what it shows, ``@`` is the agent. In the memory ``>`` stands before
-    the current observation and ``x`` where a slot was just given up.
+    the current observation and ``x`` where a slot was just evicted.
 
     Example:
         >>> from adastack.tasks import passive_tmaze
+        >>> from adastack.tasks.drawing.canvas import Slots
         >>> from adastack.tasks.drawing.writing import write
-        >>> print(write(passive_tmaze(length=4), 2, (2, 0), (1, 0), 0))
+        >>> print(write(passive_tmaze(length=4), 2, Slots((2, 0), ages=(1, 0), evicted=0)))
            R
         R@.B
            G
@@ -34,8 +28,8 @@ def write(
     """
     lines = [] if task.picture is None else _maze(task, task.picture, state)
     lines.append(f"sees: {task.observation_names[task.observation[state]]}")
-    if slots is not None:
-        lines.append(_memory(task, slots, ages, evicted_slot))
+    if memory is not None:
+        lines.append(_memory(task, memory))
     return "\n".join(lines)
 
 
@@ -55,22 +49,18 @@ def _glyph(name: str) -> str:
     return FLOOR if name == "grey" or is_place(name) else name[0].upper()
 
 
-def _memory(
-    task: FiniteTask,
-    slots: Sequence[int],
-    ages: Sequence[int] | None,
-    evicted_slot: int | None,
-) -> str:
+def _memory(task: FiniteTask, memory: Slots) -> str:
     words = ["memory:"]
-    for slot, symbol in enumerate(slots):
-        if slot == evicted_slot:
+    for slot, symbol in enumerate(memory.observations):
+        if slot == memory.evicted:
             words.append("x")
-        if slot == len(slots) - 1:
+        if slot == len(memory.observations) - 1:
             words.append(">")
-        words.append("[ - ]" if symbol == task.empty else _slot(task, symbol, ages, slot))
+        words.append(_slot(task, symbol, None if memory.ages is None else memory.ages[slot]))
     return " ".join(words)
 
 
-def _slot(task: FiniteTask, symbol: int, ages: Sequence[int] | None, slot: int) -> str:
-    age = f" {ages[slot]}" if ages is not None and ages[slot] >= 0 else ""
-    return f"[{task.observation_names[symbol]}{age}]"
+def _slot(task: FiniteTask, symbol: int, age: int | None) -> str:
+    if symbol == task.empty or (age is not None and age < 0):
+        return "[ - ]"
+    return f"[{task.observation_names[symbol]}{'' if age is None else f' {age}'}]"

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.tasks.drawing.canvas import (
-    FAINT,
-    INK,
-    MARGIN,
-    Colour,
-    Image,
-    blank,
-    disc,
-    polygon,
-    stroke,
-    with_memory,
-    write,
-    write_centred,
-)
+from adastack.tasks.drawing import canvas
+from adastack.tasks.drawing.canvas import FAINT, INK, MARGIN, Colour, Image, Slots
 
-CART: Colour = (0x56, 0xB4, 0xE9)
-POLE: Colour = (0xD5, 0x5E, 0x00)
+CART, POLE = canvas.SKY, canvas.VERMILION
 TRACK = 2.4
 """The cart's track reaches this far to either side."""
 
@@ -34,45 +21,38 @@ SPEED, SPIN = 2.5, 3.0
 TILE = 64
 
 
-def draw(
-    physics: NDArray[Any],
-    shows: str,
-    slots: NDArray[Any] | None = None,
-    ages: Sequence[int] | None = None,
-    evicted_slot: int | None = None,
-) -> Image:
+def draw(physics: NDArray[Any], shows: str, memory: Slots | None = None) -> Image:
     """The cart, its pole and its speeds; the names of what is hidden are faint."""
-    image = blank(200, 440)
+    image = canvas.blank(200, 440)
     x, speed, angle, spin = (float(value) for value in physics)
     speeds, positions = (INK, FAINT) if shows == "velocity" else (FAINT, INK)
     middle, ground = 220, 140
-    stroke(image, (ground, middle - TRACK * 80), (ground, middle + TRACK * 80), 2, FAINT)
+    canvas.stroke(image, (ground, middle - TRACK * 80), (ground, middle + TRACK * 80), 2, FAINT)
     for end in (-TRACK, TRACK):
-        stroke(image, (ground - 8, middle + end * 80), (ground + 8, middle + end * 80), 3, FAINT)
+        canvas.stroke(
+            image, (ground - 8, middle + end * 80), (ground + 8, middle + end * 80), 3, FAINT
+        )
     _cart(image, (ground, middle + x * 80), angle, 1.0)
     _arrow(image, (170, middle - 110), speed / SPEED * 70, CART)
     _arrow(image, (170, middle + 110), spin / SPIN * 70, POLE)
-    write_centred(image, 182, middle - 110, "speed of the cart", speeds, 1)
-    write_centred(image, 182, middle + 110, "speed of the pole", speeds, 1)
-    write(image, 6, MARGIN, "position and angle", positions, 1)
-    write(image, 18, MARGIN, "seen" if shows == "position" else "hidden", positions, 1)
-    write_centred(image, 166, middle, "seen" if shows == "velocity" else "hidden", speeds, 1)
-    return with_memory(
-        image, slots, ages, evicted_slot, lambda pair, current: _tile(pair, shows, current)
-    )
+    canvas.write_centred(image, 182, middle - 110, "speed of the cart", speeds, 1)
+    canvas.write_centred(image, 182, middle + 110, "speed of the pole", speeds, 1)
+    canvas.write(image, 6, MARGIN, "position and angle", positions, 1)
+    canvas.write(image, 18, MARGIN, "seen" if shows == "position" else "hidden", positions, 1)
+    canvas.write_centred(image, 166, middle, "seen" if shows == "velocity" else "hidden", speeds, 1)
+    return canvas.with_memory(image, memory, partial(_tile, shows))
 
 
-def _tile(pair: NDArray[Any], shows: str, current: bool) -> Image:
-    tile = blank(TILE, TILE)
+def _tile(shows: str, pair: NDArray[Any], current: bool) -> Image:
+    tile = canvas.blank(TILE, TILE)
     border = [(1.5, 1.5), (1.5, TILE - 1.5), (TILE - 1.5, TILE - 1.5), (TILE - 1.5, 1.5)]
-    for begin, end in zip(border, border[1:] + border[:1], strict=True):
-        stroke(tile, begin, end, 3 if current else 1.2, INK if current else FAINT)
+    canvas.outline(tile, border, 3 if current else 1.2, INK if current else FAINT)
     of_cart, of_pole = (float(value) for value in pair)
     if shows == "velocity":
         _arrow(tile, (TILE * 0.32, TILE / 2), of_cart / SPEED * 26, CART)
         _arrow(tile, (TILE * 0.68, TILE / 2), of_pole / SPIN * 26, POLE)
     else:
-        stroke(tile, (TILE - 14, 6), (TILE - 14, TILE - 6), 1.5, FAINT)
+        canvas.stroke(tile, (TILE - 14, 6), (TILE - 14, TILE - 6), 1.5, FAINT)
         _cart(tile, (TILE - 14, TILE / 2 + of_cart / TRACK * 22), of_pole, 0.34)
     return tile
 
@@ -81,22 +61,24 @@ def _cart(image: Image, at: tuple[float, float], angle: float, scale: float) -> 
     """A cart with its pole; ``at`` is (y, x) of the middle of its floor."""
     y, x = at
     width, height, length = 26 * scale, 22 * scale, 96 * scale
-    polygon(
+    canvas.polygon(
         image,
         [(y - height, x - width), (y - height, x + width), (y, x + width), (y, x - width)],
         CART,
     )
     top = (y - height - length * np.cos(angle), x + length * np.sin(angle))
-    stroke(image, (y - height, x), top, 8 * scale, POLE)
-    disc(image, round(y - height), round(x), 4 * scale)
+    canvas.stroke(image, (y - height, x), top, 8 * scale, POLE)
+    canvas.disc(image, round(y - height), round(x), 4 * scale)
 
 
 def _arrow(image: Image, at: tuple[float, float], length: float, colour: Colour) -> None:
     """An arrow from (y, x) to the right, or to the left if the length is negative."""
     y, x = at
     length = float(np.clip(length, -80, 80))
-    disc(image, round(y), round(x), 3, colour)
-    stroke(image, (y, x), (y, x + length), 4, colour)
+    canvas.disc(image, round(y), round(x), 3, colour)
+    canvas.stroke(image, (y, x), (y, x + length), 4, colour)
     if abs(length) > 4:
         tip, back = x + length, x + length - np.copysign(7, length)
-        polygon(image, [(y, tip + np.copysign(4, length)), (y - 7, back), (y + 7, back)], colour)
+        canvas.polygon(
+            image, [(y, tip + np.copysign(4, length)), (y - 7, back), (y + 7, back)], colour
+        )

@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium.envs.classic_control import CartPoleEnv
-from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from adastack.tasks.base import TaskEnv
 from adastack.tasks.checks import checked_action, checked_render_mode, checked_whole
-from adastack.tasks.drawing.canvas import Image
+from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.worlds.cartpole.drawing import draw
 
 SHOWN = {"position": (0, 2), "velocity": (1, 3)}
@@ -27,7 +26,7 @@ ANGLE_LIMIT = 12 * 2 * np.pi / 360
 RENDER_MODES = ("rgb_array",)
 
 
-class MaskedCartPoleEnv(CartPoleEnv):
+class MaskedCartPoleEnv(TaskEnv, CartPoleEnv):
     """CartPole with half of its state hidden; each step pays 1 / ``time_limit``.
 
     Step for step POPGym's VelocityOnly and PositionOnly CartPole ("Hard": 600 steps), but for one
@@ -61,7 +60,6 @@ class MaskedCartPoleEnv(CartPoleEnv):
         self.observation_space = view_space(shows)
         self._seen = list(SHOWN[shows])
         self._clock = 0
-        self._over = True
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -79,8 +77,7 @@ class MaskedCartPoleEnv(CartPoleEnv):
             ResetNeeded: If the episode is over or has not begun.
         """
         index = checked_action(action, 2)
-        if self._over:
-            raise ResetNeeded("there is no episode to step in: call reset() first")
+        self._check_episode()
         state, _, terminated, _, _ = super().step(index)  # type: ignore[no-untyped-call]
         self._clock += 1
         truncated = self._clock >= self.time_limit
@@ -88,28 +85,9 @@ class MaskedCartPoleEnv(CartPoleEnv):
         info = {"attempt_over": self._over, "success": truncated and not terminated}
         return state[self._seen], 1.0 / self.time_limit, terminated, truncated, info
 
-    def render(self) -> Image | None:
-        """The cart and its pole."""
-        return self.render_with_memory(None, None, None)
-
-    def render_with_memory(
-        self,
-        slots: NDArray[Any] | None,
-        ages: Sequence[int] | None,
-        evicted_slot: int | None,
-    ) -> Image | None:
-        """The picture with a memory stack, for wrappers that hold one.
-
-        Args:
-            slots: The observation in each slot, oldest first.
-            ages: Steps since each slot's observation came; -1 for an empty slot.
-            evicted_slot: The slot that was just given up; None or -1 after a reset.
-        """
-        if self.render_mode is None:
-            return None
-        if self.state is None:
-            raise ResetNeeded("there is nothing to draw yet: call reset() first")
-        return draw(self.state, self.shows, slots, ages, evicted_slot)
+    def _picture(self, memory: Slots | None) -> Image:
+        assert self.state is not None, "there has been a reset"
+        return draw(self.state, self.shows, memory)
 
 
 def view_space(shows: str) -> Box:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 from jax import Array
-from numpy.typing import NDArray
 
 from adastack.tasks.checks import checked_whole
+from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.functional import Step
 from adastack.tasks.worlds.cartpole.drawing import draw
 from adastack.tasks.worlds.cartpole.environment import (
@@ -102,15 +101,9 @@ class MaskedCartPole:
         """What is seen of a state."""
         return state.physics[jnp.array(SHOWN[self.shows])]
 
-    def draw(
-        self,
-        state: CartPoleState,
-        slots: NDArray[Any] | None = None,
-        ages: Sequence[int] | None = None,
-        evicted_slot: int | None = None,
-    ) -> NDArray[np.uint8]:
+    def draw(self, state: CartPoleState, memory: Slots | None = None) -> Image:
         """The cart and its pole, and the memory below."""
-        return draw(np.asarray(state.physics), self.shows, slots, ages, evicted_slot)
+        return draw(np.asarray(state.physics), self.shows, memory)
 
 
 def _pushed(physics: Array, action: Array) -> Array:

@@ -6,20 +6,20 @@ another face there. Turns are named as the camera sees the cube.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from gymnasium.spaces import Discrete, MultiDiscrete
 from jax import Array
-from numpy.typing import NDArray
 
 from adastack.tasks.checks import checked_whole
+from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.functional import Step, index_below
 from adastack.tasks.worlds.cube.depth import MAX_DEPTH, POSITION_TABLES, frames, positions
+from adastack.tasks.worlds.cube.drawing import draw
 from adastack.tasks.worlds.cube.moves import ACTIONS, FACES, PLACES, TURNS, face, moves, solved
 
 VIEWS: dict[str, tuple[str, ...]] = {
@@ -107,17 +107,9 @@ class Cube:
         """The stickers in view."""
         return jnp.concatenate([stickers[face(name)] for name in VIEWS[self.view]])
 
-    def draw(
-        self,
-        state: CubeState,
-        slots: NDArray[Any] | None = None,
-        ages: Sequence[int] | None = None,
-        evicted_slot: int | None = None,
-    ) -> NDArray[np.uint8]:
+    def draw(self, state: CubeState, memory: Slots | None = None) -> Image:
         """The cube in space and unfolded, the faces in view marked, and the memory below."""
-        from adastack.tasks.worlds.cube.drawing import draw
-
-        return draw(np.asarray(state.stickers), VIEWS[self.view], slots, ages, evicted_slot)
+        return draw(np.asarray(state.stickers), VIEWS[self.view], memory)
 
 
 def is_solved(stickers: Array) -> Array:

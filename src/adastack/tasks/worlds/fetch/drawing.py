@@ -6,7 +6,6 @@ keeps, for each pixel, the one that is nearest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -15,21 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.tasks.drawing.canvas import (
-    FAINT,
-    INK,
-    MARGIN,
-    Colour,
-    Image,
-    blank,
-    disc,
-    stroke,
-    with_memory,
-    write,
-)
+from adastack.tasks.drawing import canvas
+from adastack.tasks.drawing.canvas import FAINT, INK, MARGIN, Colour, Image, Slots
 from adastack.tasks.extras import require
 from adastack.tasks.worlds.fetch.arm import Floats, arm_model
-from adastack.tasks.worlds.fetch.environment import GOAL, GOAL_RANGE, Attempt
+from adastack.tasks.worlds.fetch.attempt import GOAL, GOAL_RANGE, Attempt
 
 WIDTH, HEIGHT = 420, 320
 LOOK_AT = np.array([1.08, 0.75, 0.58])
@@ -40,7 +29,7 @@ ZOOM = 2.1
 POINTS_PER_SQUARE_METRE = 60_000
 LIGHT = np.array([0.25, -0.45, 0.85]) / np.linalg.norm([0.25, -0.45, 0.85])
 GOAL_COLOUR: Colour = (0xD5, 0x2B, 0x1E)
-GRIPPER_COLOUR: Colour = (0x00, 0x72, 0xB2)
+GRIPPER_COLOUR = canvas.BLUE
 TILE = 72
 
 
@@ -58,24 +47,19 @@ class Surface:
     """(3,)."""
 
 
-def draw(
-    attempt: Attempt,
-    slots: NDArray[Any] | None = None,
-    ages: Sequence[int] | None = None,
-    evicted_slot: int | None = None,
-) -> Image:
+def draw(attempt: Attempt, memory: Slots | None = None) -> Image:
     """The arm and its goal, faint while it is hidden, and the memory below."""
-    image = blank(HEIGHT, WIDTH)
+    image = canvas.blank(HEIGHT, WIDTH)
     _draw_arm(image, attempt)
     y, x = (round(float(v)) for v in _project(attempt.goal[None])[0][0])
     if attempt.visible:
-        disc(image, y, x, 6, GOAL_COLOUR)
+        canvas.disc(image, y, x, 6, GOAL_COLOUR)
     else:
         _ring(image, (y, x), 6, GOAL_COLOUR)
     state = "goal in view" if attempt.visible else "goal hidden"
-    write(image, 8, MARGIN, state, GOAL_COLOUR if attempt.visible else FAINT, 1)
-    write(image, 20, MARGIN, f"step {attempt.clock} of {attempt.task.goal_period}", FAINT, 1)
-    return with_memory(image, slots, ages, evicted_slot, _tile)
+    canvas.write(image, 8, MARGIN, state, GOAL_COLOUR if attempt.visible else FAINT, 1)
+    canvas.write(image, 20, MARGIN, f"step {attempt.clock} of {attempt.task.goal_period}", FAINT, 1)
+    return canvas.with_memory(image, memory, _tile)
 
 
 def _draw_arm(image: Image, attempt: Attempt) -> None:
@@ -191,9 +175,9 @@ def _project(points: Floats) -> tuple[Floats, Floats]:
 
 def _tile(observation: NDArray[Any], current: bool) -> Image:
     """What is kept of a moment: gripper and, if it was in view, goal; from above and in height."""
-    tile = blank(TILE, TILE)
-    _outline(tile, 0, TILE - 14, current)
-    _outline(tile, TILE - 10, TILE, current)
+    tile = canvas.blank(TILE, TILE)
+    _border(tile, 0, TILE - 14, current)
+    _border(tile, TILE - 10, TILE, current)
     goal = observation[GOAL]
     if goal.any():
         _mark(tile, goal, GOAL_COLOUR, 5)
@@ -207,20 +191,19 @@ def _mark(tile: Image, point: NDArray[Any], colour: Colour, radius: float) -> No
     x, y, z = np.clip((point - arm_model().gripper) / reach, -1, 1)
     half = (TILE - 14) / 2
     inner = half - 6
-    disc(tile, round(half - x * inner), round(half - y * inner), radius, colour)
+    canvas.disc(tile, round(half - x * inner), round(half - y * inner), radius, colour)
     height = TILE / 2 - z * (TILE / 2 - 7)
-    stroke(tile, (height, TILE - 8), (height, TILE - 2), 3, colour)
+    canvas.stroke(tile, (height, TILE - 8), (height, TILE - 2), 3, colour)
 
 
-def _outline(tile: Image, left: int, right: int, current: bool) -> None:
+def _border(tile: Image, left: int, right: int, current: bool) -> None:
     bottom = TILE if right == TILE else TILE - 14
     corners = [(1, left + 1), (1, right - 1), (bottom - 1, right - 1), (bottom - 1, left + 1)]
-    for begin, end in zip(corners, corners[1:] + corners[:1], strict=True):
-        stroke(tile, begin, end, 2.5 if current else 1, INK if current else FAINT)
+    canvas.outline(tile, corners, 2.5 if current else 1, INK if current else FAINT)
 
 
 def _ring(image: Image, at: tuple[int, int], radius: float, colour: Colour) -> None:
     steps = np.linspace(0, 2 * np.pi, 17)
     points = np.stack([at[0] + radius * np.sin(steps), at[1] + radius * np.cos(steps)], axis=1)
     for begin, end in pairwise(points):
-        stroke(image, begin, end, 1.6, colour)
+        canvas.stroke(image, begin, end, 1.6, colour)

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
-from adastack.tasks.checks import (
-    Bools,
-    checked_autoreset_mode,
-    checked_mask,
-    checked_num_envs,
-    checked_render_mode,
-    masked,
-    with_presence,
-)
+from adastack.tasks.base import TaskVectorEnv
+from adastack.tasks.checks import Bools, checked_mask, masked, with_presence
 from adastack.tasks.drawing.canvas import Image
 from adastack.tasks.worlds.fetch.arm import Floats
+from adastack.tasks.worlds.fetch.attempt import Attempt, FetchReach, Reached
+from adastack.tasks.worlds.fetch.drawing import draw
 from adastack.tasks.worlds.fetch.environment import (
     N_ACTIONS,
     N_NUMBERS,
-    RENDER_MODES,
-    Attempt,
-    FetchReach,
     FetchReachEnv,
-    Reached,
     action_space,
     observation_space,
     shifts,
@@ -40,7 +30,7 @@ from adastack.tasks.worlds.fetch.environment import (
 NOTHING = Reached(0.0, False, False)
 
 
-class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
+class FetchReachVectorEnv(TaskVectorEnv):
     """As many `FetchReachEnv` side by side, step for step the same.
 
     MuJoCo lets other threads run while it computes, so threads are enough to use all cores, and
@@ -75,14 +65,8 @@ class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
         task = FetchReach(goal_period, visible_steps)
         if threads is not None and threads < 1:
             raise ValueError(f"threads must be at least 1, actual: {threads}")
-        self.num_envs = checked_num_envs(num_envs)
-        mode = checked_autoreset_mode(autoreset_mode)
-        self.render_mode = checked_render_mode(render_mode, RENDER_MODES)
-        self.metadata = {**FetchReachEnv.metadata, "autoreset_mode": mode}
-        self.single_observation_space = observation_space()
-        self.single_action_space = action_space()
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        spaces = observation_space(), action_space()
+        super().__init__(num_envs, spaces, autoreset_mode, render_mode, FetchReachEnv.metadata)
         self.attempt_limit = task.goal_period
         """Steps after which every attempt is over."""
         self.attempts = [Attempt(task) for _ in range(num_envs)]
@@ -101,7 +85,7 @@ class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
             seed: The first arm's generator is seeded with it, the next with one more, and so on.
             options: ``{"reset_mask": mask}`` resets only the arms whose entry is True.
         """
-        mask = checked_mask(options, self.num_envs, begun=bool(self._generators))
+        mask = checked_mask(options, self.num_envs, begun=self._begun)
         if seed is not None or not self._generators:
             seeds = [None if seed is None else seed + i for i in range(self.num_envs)]
             self._generators = [seeding.np_random(number)[0] for number in seeds]
@@ -120,8 +104,7 @@ class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
             ResetNeeded: If no episode has begun.
         """
         moves = shifts(actions, (self.num_envs, N_ACTIONS))
-        if not self._generators:
-            raise ResetNeeded("no episode has begun: call reset() first")
+        self._check_episodes(np.zeros(0))
         reached = [NOTHING] * self.num_envs
 
         def work(share: range) -> None:
@@ -137,20 +120,17 @@ class FetchReachVectorEnv(VectorEnv[Any, Any, Any]):
         never = np.zeros((2, self.num_envs), np.bool_)
         return self._observations(), rewards, never[0], never[1], self._infos(reached)
 
-    def render(self) -> tuple[Image, ...] | None:
-        """The picture of every arm."""
-        if self.render_mode is None:
-            return None
-        if not self._generators:
-            raise ResetNeeded("there is nothing to draw yet: call reset() first")
-        from adastack.tasks.worlds.fetch.drawing import draw
-
-        return tuple(draw(attempt) for attempt in self.attempts)
-
     def close_extras(self, **kwargs: Any) -> None:
         """Lets the threads go."""
         if self._pool is not None:
             self._pool.shutdown()
+
+    @property
+    def _begun(self) -> bool:
+        return bool(self._generators)
+
+    def _pictures(self) -> Iterable[Image]:
+        return (draw(attempt) for attempt in self.attempts)
 
     def _observations(self) -> NDArray[np.float32]:
         rows = np.zeros((self.num_envs, N_NUMBERS), np.float32)

@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
+from adastack.tasks.base import TaskEnv
 from adastack.tasks.checks import checked_action, checked_render_mode, checked_whole
-from adastack.tasks.drawing.canvas import INK, MARGIN, Image, blank, stroke, with_memory
+from adastack.tasks.drawing.canvas import MARGIN, Image, Slots, blank, outline, with_memory
 from adastack.tasks.extras import require
 from adastack.tasks.worlds.minigrid.tables import BALL, KEY, N_ACTIONS, VIEW
 
@@ -32,7 +31,7 @@ SMALLEST = 7
 RENDER_MODES = ("rgb_array",)
 
 
-class MiniGridMemoryEnv(gymnasium.Env[Any, Any]):
+class MiniGridMemoryEnv(TaskEnv):
     """A Memory world of the ``minigrid`` package; the agent sees the cells ahead.
 
     Args:
@@ -68,7 +67,6 @@ class MiniGridMemoryEnv(gymnasium.Env[Any, Any]):
         """The package's own environment."""
         self.observation_space = view_space(view)
         self.action_space = gymnasium.spaces.Discrete(N_ACTIONS)
-        self._over = True
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -87,8 +85,7 @@ class MiniGridMemoryEnv(gymnasium.Env[Any, Any]):
             ResetNeeded: If the episode is over or has not begun.
         """
         index = checked_action(action, N_ACTIONS)
-        if self._over:
-            raise ResetNeeded("there is no episode to step in: call reset() first")
+        self._check_episode()
         seen, reward, terminated, truncated, _ = self.grid_env.step(index)
         self._over = terminated or truncated
         info = self._info(seen["image"], self._over, terminated and reward > 0)
@@ -111,28 +108,8 @@ class MiniGridMemoryEnv(gymnasium.Env[Any, Any]):
         grid_env.agent_pos, grid_env.agent_dir = (x, y), direction
         self._over = False
 
-    def render(self) -> Image | None:
-        """The world from above."""
-        return self.render_with_memory(None, None, None)
-
-    def render_with_memory(
-        self,
-        slots: NDArray[Any] | None,
-        ages: Sequence[int] | None,
-        evicted_slot: int | None,
-    ) -> Image | None:
-        """The world with a memory stack, for wrappers that hold one.
-
-        Args:
-            slots: The view in each slot, oldest first.
-            ages: Steps since each slot's view came; -1 for an empty slot.
-            evicted_slot: The slot that was just given up; None or -1 after a reset.
-        """
-        if self.render_mode is None:
-            return None
-        if self.grid_env.agent_pos is None:
-            raise ResetNeeded("there is nothing to draw yet: call reset() first")
-        return draw(self.grid_env, slots, ages, evicted_slot)
+    def _picture(self, memory: Slots | None) -> Image:
+        return draw(self.grid_env, memory)
 
     def _observation(self, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return image if self.view == "symbolic" else paint(image, TILE)
@@ -178,17 +155,12 @@ def paint(view: NDArray[np.uint8], tile: int) -> Image:
     return pixels
 
 
-def draw(
-    grid_env: Any,
-    slots: NDArray[Any] | None,
-    ages: Sequence[int] | None,
-    evicted_slot: int | None,
-) -> Image:
+def draw(grid_env: Any, memory: Slots | None) -> Image:
     """A package's environment from above, what is in view lit, and the memory below."""
     world = grid_env.get_full_render(highlight=True, tile_size=24)
     picture = blank(world.shape[0] + 2 * MARGIN, world.shape[1] + 2 * MARGIN)
     picture[MARGIN:-MARGIN, MARGIN:-MARGIN] = world
-    return with_memory(picture, slots, ages, evicted_slot, _tile)
+    return with_memory(picture, memory, _tile)
 
 
 def _tile(view: NDArray[np.uint8], current: bool) -> Image:
@@ -198,9 +170,7 @@ def _tile(view: NDArray[np.uint8], current: bool) -> Image:
     tile = blank(side + 8, side + 8)
     tile[4:-4, 4:-4] = pixels
     if current:
-        corners = [(2, 2), (2, side + 6), (side + 6, side + 6), (side + 6, 2)]
-        for begin, end in zip(corners, corners[1:] + corners[:1], strict=True):
-            stroke(tile, begin, end, 3, INK)
+        outline(tile, [(2, 2), (2, side + 6), (side + 6, side + 6), (side + 6, 2)], 3)
     return tile
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +13,7 @@ from gymnasium.spaces import Box, Discrete
 from jax import Array
 from numpy.typing import NDArray
 
+from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.functional import Step, index_below
 from adastack.tasks.worlds.minigrid.environment import (
     TILE,
@@ -113,19 +113,13 @@ class MiniGridMemory:
         views = tables.views if self.view == "symbolic" else _pixels(self.size, self.random_length)
         return jnp.asarray(views)[jnp.asarray(tables.seen)[place]]
 
-    def draw(
-        self,
-        state: MemoryState,
-        slots: NDArray[Any] | None = None,
-        ages: Sequence[int] | None = None,
-        evicted_slot: int | None = None,
-    ) -> NDArray[np.uint8]:
+    def draw(self, state: MemoryState, memory: Slots | None = None) -> Image:
         """The world from above, what is in view lit, and the memory below."""
         tables = memory_tables(self.size, self.random_length)
         key = next(k for k, place in tables.index.items() if place == int(state.place))
         env = MiniGridMemoryEnv(self.size, self.random_length)
         env.stand(*key)
-        return draw(env.grid_env, slots, ages, evicted_slot)
+        return draw(env.grid_env, memory)
 
 
 @cache
