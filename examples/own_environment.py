@@ -26,6 +26,6 @@ env = RecordMemory(AdaptiveStack(Recall(), stack_size=2, padding_type="empty"))
 stack, info = env.reset(seed=0)
 while "memory" not in info:  # until the attempt is over
     memory, current = stack
-    slot = 0 if current < 3 else 1  # keep the number, give up the blanks
+    slot = 0 if current < 3 else 1  # keep the number, evict the blanks
     stack, reward, terminated, truncated, info = env.step([memory % 3, slot])
 print(f"reward {reward}, slot ages {info['slot_ages']}, {info['memory']}")

@@ -97,7 +97,7 @@ def session(seeds, updates=4):
     steps = updates * TINY.steps_per_update
     settings = PPOSettings(**{**TINY.__dict__, "normalize_observation": True})
     name = "position-only-cartpole:time_limit=11"
-    return FunctionalSession(resolve(name), SHORT_POLE, "adaptive", 2, settings, seeds, steps)
+    return FunctionalSession(resolve(name), "adaptive", 2, settings, seeds, steps)
 
 
 def run(session, updates):

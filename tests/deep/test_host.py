@@ -119,7 +119,7 @@ def test_time_limits_are_bootstrapped():
     session = GymSession(resolve(name), "none", 1, settings, [0], 5000)
     while session.done < session.total:
         session.advance()
-    value = session.trainer.value(session.workers[0].params, [np.zeros((1, 1), np.int32)])
+    value = session.agent.value(session.workers[0].params, [np.zeros((1, 1), np.int32)])
     np.testing.assert_allclose(value, 1 / (1 - 0.5), atol=0.1)
 
 

@@ -66,7 +66,7 @@ def test_an_empty_slot_is_zero_and_has_no_flags():
     session.advance()
     worker = session.workers[0]
     worker.restart(5)
-    agent: StackAgent = session.trainer
+    agent: StackAgent = session.agent
     shown = agent._normalised(worker.params, [jnp.asarray(worker.buffer.current()[0])])[0]
     assert shown.shape == (3, 3, 8)
     np.testing.assert_array_equal(shown[:, :-1], 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from adastack.deep.checkpoint_arrays import flatten, unflatten
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.policies import LogProbabilities, log_probabilities, stack_policy
-from adastack.deep.settings import PPOSettings
+from adastack.deep.session import DeepSession
 from adastack.memory import get_rule
 from adastack.process.capacity import induce_within
 from adastack.process.policy import Act, StackPolicy, choose_actions, finite_act
-from adastack.process.recorder import Recorder
 from adastack.tasks.entry import Resolved
 from adastack.tasks.finite import FiniteTask
 
@@ -28,46 +27,22 @@ LOG_BYTES = 16_000_000
 BYTES_PER_STEP = 7
 
 
-class FiniteSession:
+class FiniteSession(DeepSession[FiniteTask]):
     """Trains all seeds on a finite task, chunk by chunk."""
 
-    def __init__(
-        self,
-        task: FiniteTask,
-        memory: str,
-        stack_size: int,
-        settings: PPOSettings,
-        seeds: Sequence[int],
-        steps: int,
-    ) -> None:
-        self.task, self.memory, self.stack_size = task, memory, stack_size
-        self.settings, self.seeds = settings, list(seeds)
+    def prepare(self) -> None:
+        """Makes the trainer."""
+        task, memory, stack_size = self.task, self.memory, self.stack_size
         pushes = (4 * task.n_observations + 8) * get_rule(memory).actions(stack_size)
         # Everything is held twice, by numpy and by the device.
         induced = induce_within(task, memory, stack_size, 2 * (pushes + 4 * stack_size))
-        self.trainer = FiniteTrainer(induced, settings)
-        per_update = settings.steps_per_update
-        self.total = -(-steps // per_update)
-        self.done = 0
-        self.recorder = Recorder(len(seeds), settings.n_envs, stack_size, settings.gamma)
+        self.trainer = FiniteTrainer(induced, self.settings)
         # Not of the run's length, so that runs of all lengths share one compiled program.
-        self._capacity = max(1, LOG_BYTES // (BYTES_PER_STEP * per_update * len(seeds)))
+        per_update = BYTES_PER_STEP * self.settings.steps_per_update * len(self.seeds)
+        self._capacity = max(1, LOG_BYTES // per_update)
         self._next = 1
         self._device_seeds = jnp.asarray(self.seeds, jnp.int32)
         self.learner: Any = None
-
-    evaluation_episodes = 100
-    savable = True
-
-    @property
-    def steps_done(self) -> int:
-        """Environment steps of each seed so far."""
-        return self.done * self.settings.steps_per_update
-
-    @property
-    def finished(self) -> bool:
-        """Whether all updates have been made."""
-        return self.done == self.total
 
     def start(self) -> None:
         """Begins with fresh learners."""
@@ -84,14 +59,6 @@ class FiniteSession:
         """What `restore` needs."""
         return {**flatten(self.learner, "learner"), **self.recorder.state()}, {"done": self.done}
 
-    def curves(self) -> dict[str, NDArray[Any]]:
-        """Metrics so far."""
-        return self.recorder.curves()
-
-    def recent(self) -> dict[str, float]:
-        """Means over the seeds and the last windows."""
-        return self.recorder.recent()
-
     def advance(self) -> None:
         """Runs one chunk; its size follows the clock, what it computes does not.
 
@@ -104,22 +71,13 @@ class FiniteSession:
             self.learner, self._device_seeds, self.done, count, self.total, capacity=self._capacity
         )
         losses = np.asarray(losses)[:count]
-        self._check(losses)
+        for update, seed in np.argwhere(~np.isfinite(losses)):
+            self.check_loss(self.seeds[seed], losses[update, seed], self.done + int(update))
         self.recorder.add(*(np.asarray(part)[:count] for part in log))
         self.done += count
         spent = time.perf_counter() - began
         if self.done > count:  # The first chunk's time is compilation.
             self._next = max(1, int(count * min(8.0, CHUNK_SECONDS / max(spent, 1e-6))))
-
-    def _check(self, losses: NDArray[Any]) -> None:
-        wrong = np.argwhere(~np.isfinite(losses))
-        if len(wrong):
-            update, seed = wrong[0]
-            step = (self.done + int(update)) * self.settings.steps_per_update
-            raise FloatingPointError(
-                f"the loss of seed {self.seeds[seed]} is {losses[update, seed]} at step {step}: "
-                f"lower learning_rate or max_grad_norm"
-            )
 
     @cached_property
     def _log_probabilities(self) -> LogProbabilities:
@@ -130,10 +88,6 @@ class FiniteSession:
         """What one of the seeds has learned."""
         params = jax.tree.map(lambda leaf: leaf[index], self.learner.params)
         return stack_policy(self._log_probabilities, params, greedy)
-
-    def extend(self, steps: int) -> None:
-        """Adds so many steps to the run; schedules are then a fraction of all of them."""
-        self.total += -(-steps // self.settings.steps_per_update)
 
     def choose(
         self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -12,27 +12,19 @@ from numpy.typing import NDArray
 from adastack.deep.checkpoint_arrays import flatten, unflatten
 from adastack.deep.functional import FunctionalTrainer, Learner
 from adastack.deep.gym_session import StackSession
-from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Params
-from adastack.tasks.entry import Resolved
-from adastack.tasks.functional import FunctionalTask
 
 
 class FunctionalSession(StackSession):
     """Trains all seeds on a functional task, one after the other."""
 
-    def __init__(
-        self,
-        task: Resolved,
-        functional: FunctionalTask,
-        memory: str,
-        stack_size: int,
-        settings: PPOSettings,
-        seeds: Sequence[int],
-        steps: int,
-    ) -> None:
-        self.trainer = FunctionalTrainer(functional, memory, stack_size, settings)
-        super().__init__(task, self.trainer, seeds, steps)
+    def prepare(self) -> None:
+        """Makes the trainer."""
+        functional = self.task.functional()
+        assert functional is not None
+        self.agent = self.trainer = FunctionalTrainer(
+            functional, self.memory, self.stack_size, self.settings
+        )
         self.learners: list[Learner] = []
 
     def start(self) -> None:
@@ -49,7 +41,7 @@ class FunctionalSession(StackSession):
             )  # fmt: skip
             found = jax.device_get(log)
             self._check(seed, found.reward, self.learners[i])
-            self.check_loss(seed, float(loss))
+            self.check_loss(seed, float(loss), self.done)
             logs.append(found)
         self.recorder.add(*(np.stack(part)[None] for part in zip(*logs, strict=True)))
         self.done += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -14,10 +14,9 @@ from adastack.deep.checkpoint_arrays import flatten, unflatten
 from adastack.deep.evaluation import evaluation_worker, play, vector_env
 from adastack.deep.host import HostTrainer, Worker
 from adastack.deep.policies import choose_actions, stack_act
-from adastack.deep.settings import PPOSettings
+from adastack.deep.session import DeepSession
 from adastack.deep.update import Params
 from adastack.process.policy import Act
-from adastack.process.recorder import Recorder
 from adastack.tasks.entry import Resolved
 
 RESTART = 32
@@ -25,45 +24,14 @@ RESTART = 32
 where they begin anew, by the same seeds whether it was interrupted or not."""
 
 
-class StackSession:
-    """How far a run over stacks is, and what its policies are worth: the same for all rollouts."""
+class StackSession(DeepSession[Resolved]):
+    """A run whose policies read stacks of observations; a subclass makes their agent."""
 
-    evaluation_episodes = 100
-    savable = True
-
-    def __init__(self, task: Resolved, agent: StackAgent, seeds: Sequence[int], steps: int) -> None:
-        self.task, self.agent, self.settings = task, agent, agent.settings
-        self.seeds = list(seeds)
-        self.total = -(-steps // agent.settings.steps_per_update)
-        self.done = 0
-        s = agent.settings
-        self.recorder = Recorder(len(seeds), s.n_envs, agent.stack_size, s.gamma)
-
-    @property
-    def steps_done(self) -> int:
-        """Environment steps of each seed so far."""
-        return self.done * self.settings.steps_per_update
-
-    @property
-    def finished(self) -> bool:
-        """Whether all updates have been made."""
-        return self.done == self.total
-
-    def curves(self) -> dict[str, NDArray[Any]]:
-        """Metrics so far."""
-        return self.recorder.curves()
-
-    def recent(self) -> dict[str, float]:
-        """Means over the seeds and the last windows."""
-        return self.recorder.recent()
+    agent: StackAgent
 
     def params_of(self, index: int) -> Params:
         """The parameters of a seed."""
         raise NotImplementedError
-
-    def extend(self, steps: int) -> None:
-        """Adds so many steps to the run; schedules are then a fraction of all of them."""
-        self.total += -(-steps // self.settings.steps_per_update)
 
     def choose(
         self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
@@ -93,32 +61,16 @@ class StackSession:
             worker.env.close()
         return rows, walked
 
-    def check_loss(self, seed: int, loss: float) -> None:
-        """Raises if it is not a number."""
-        if not np.isfinite(loss):
-            raise FloatingPointError(
-                f"the loss of seed {seed} is {loss} at step {self.steps_done}: "
-                "lower learning_rate or max_grad_norm"
-            )
-
 
 class GymSession(StackSession):
     """Trains all seeds on a Gymnasium environment, or a world, that is stepped on the host."""
 
-    def __init__(
-        self,
-        task: Resolved,
-        memory: str,
-        stack_size: int,
-        settings: PPOSettings,
-        seeds: Sequence[int],
-        steps: int,
-    ) -> None:
-        envs = [vector_env(task, settings.n_envs) for _ in seeds]
-        self.trainer = HostTrainer(envs[0], memory, stack_size, settings)
-        super().__init__(task, self.trainer, seeds, steps)
+    def prepare(self) -> None:
+        """Makes the environments, and a worker for each seed."""
+        envs = [vector_env(self.task, self.settings.n_envs) for _ in self.seeds]
+        self.agent = HostTrainer(envs[0], self.memory, self.stack_size, self.settings)
         self.workers = [
-            Worker(self.trainer, env, seed) for env, seed in zip(envs, seeds, strict=True)
+            Worker(self.agent, env, seed) for env, seed in zip(envs, self.seeds, strict=True)
         ]
         self._restart_due = True
 
@@ -141,7 +93,7 @@ class GymSession(StackSession):
             if restart:
                 worker.restart(self.done)
             *row, loss = worker.advance(self.done, self.total)
-            self.check_loss(worker.seed, loss)
+            self.check_loss(worker.seed, loss, self.done)
             rows.append(row)
         self.recorder.add(*(np.stack(part)[None] for part in zip(*rows, strict=True)))
         self.done += 1

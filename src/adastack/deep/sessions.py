@@ -27,7 +27,5 @@ def make_session(
     rest = memory, k, from_document(PPOSettings, document["settings"]), seeds, steps
     if task.kind == "finite":
         return FiniteSession(task.finite(), *rest)
-    functional = task.functional()
-    if functional is None:
-        return GymSession(task, *rest)
-    return FunctionalSession(task, functional, *rest)
+    kind = GymSession if task.functional() is None else FunctionalSession
+    return kind(task, *rest)

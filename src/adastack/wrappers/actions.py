@@ -55,6 +55,15 @@ class ActionForm(ABC):
             )
         return table
 
+    def _split_pair(self, action: Any) -> tuple[Any, int]:
+        try:
+            env_action, memory_action = action
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"action must be a pair (action, memory action), actual: {action!r}"
+            ) from None
+        return env_action, self._checked(memory_action)
+
     def _checked(self, memory_action: Any) -> int:
         try:
             index = operator.index(memory_action)
@@ -96,15 +105,7 @@ class FactoredDiscrete(ActionForm):
 
     def split(self, action: Any) -> tuple[Any, int]:
         """The first entry and the second, as Python integers, which environments check fastest."""
-        try:
-            env_action, memory_action = (
-                action.tolist() if isinstance(action, np.ndarray) else action
-            )
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"action must be a pair (action, memory action), actual: {action!r}"
-            ) from None
-        return env_action, self._checked(memory_action)
+        return self._split_pair(action.tolist() if isinstance(action, np.ndarray) else action)
 
     def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
         """The first column and the second."""
@@ -155,13 +156,7 @@ class FactoredPair(ActionForm):
 
     def split(self, action: Any) -> tuple[Any, int]:
         """The two parts of the pair."""
-        try:
-            env_action, memory_action = action
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"action must be a pair (action, memory action), actual: {action!r}"
-            ) from None
-        return env_action, self._checked(memory_action)
+        return self._split_pair(action)
 
     def split_batch(self, actions: Any) -> tuple[Any, NDArray[np.integer]]:
         """The two parts of the pair, each a batch."""

@@ -11,7 +11,7 @@ What is regretted is defined in `adastack.memory.regret`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, SupportsFloat
+from typing import Any, Generic, SupportsFloat, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -22,6 +22,7 @@ from adastack.memory import Stack
 from adastack.memory.regret import NOTHING, regrets
 
 Mask = NDArray[np.bool_]
+EnvT = TypeVar("EnvT")
 
 COUNTED = ("reward", "attempts", "successes", "memory_regret", "active_regret", "passive_regret")
 
@@ -211,7 +212,43 @@ class MemoryMeter:
         sums.clear(np.ones(self.batch, np.bool_))
 
 
-class RecordMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+class Records(RecordConstructorArgs, Generic[EnvT]):
+    """What `RecordMemory` is for one environment and for vector environments alike."""
+
+    def __init__(
+        self,
+        env: EnvT,
+        *,
+        interval: int = 100,
+        gamma: float = 0.99,
+        optimal_value: float | None = None,
+        optimal_rate: float | None = None,
+    ) -> None:
+        settings: dict[str, Any] = {
+            "interval": interval,
+            "gamma": gamma,
+            "optimal_value": optimal_value,
+            "optimal_rate": optimal_rate,
+        }
+        RecordConstructorArgs.__init__(self, **settings)
+        self.meter = MemoryMeter(self._wrap(env), **settings)
+
+    def _wrap(self, env: EnvT) -> int:
+        """Wraps the environment; returns the number of environments in it."""
+        raise NotImplementedError
+
+    @property
+    def windows(self) -> list[dict[str, Any]]:
+        """One row every ``interval`` steps of every environment."""
+        return self.meter.windows
+
+    @property
+    def episodes(self) -> list[dict[str, Any]]:
+        """One row for each attempt."""
+        return self.meter.episodes
+
+
+class RecordMemory(Records[gym.Env[Any, Any]], gym.Wrapper[Any, Any, Any, Any]):
     """Records returns, successes, regrets and evictions of an environment with a memory.
 
     ``windows`` has a row every ``interval`` steps, ``episodes`` one for each attempt; the step that
@@ -236,40 +273,9 @@ class RecordMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         (0.0, 3)
     """
 
-    def __init__(
-        self,
-        env: gym.Env[Any, Any],
-        *,
-        interval: int = 100,
-        gamma: float = 0.99,
-        optimal_value: float | None = None,
-        optimal_rate: float | None = None,
-    ) -> None:
-        RecordConstructorArgs.__init__(
-            self,
-            interval=interval,
-            gamma=gamma,
-            optimal_value=optimal_value,
-            optimal_rate=optimal_rate,
-        )
+    def _wrap(self, env: gym.Env[Any, Any]) -> int:
         gym.Wrapper.__init__(self, env)
-        self.meter = MemoryMeter(
-            1,
-            interval=interval,
-            gamma=gamma,
-            optimal_value=optimal_value,
-            optimal_rate=optimal_rate,
-        )
-
-    @property
-    def windows(self) -> list[dict[str, Any]]:
-        """One row every ``interval`` steps."""
-        return self.meter.windows
-
-    @property
-    def episodes(self) -> list[dict[str, Any]]:
-        """One row for each attempt."""
-        return self.meter.episodes
+        return 1
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

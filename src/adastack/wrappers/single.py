@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, SupportsFloat
+from typing import Any, ClassVar, Generic, SupportsFloat, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -16,25 +16,27 @@ from adastack.wrappers.actions import action_form as make_action_form
 from adastack.wrappers.observations import padding_for, stacked_space
 from adastack.wrappers.slots import make_slots
 
+EnvT = TypeVar("EnvT")
 
-class Remembers(RecordConstructorArgs):
-    """A wrapper that gives its environment a memory.
+
+class Remembers(RecordConstructorArgs, Generic[EnvT]):
+    """A wrapper that gives an environment, or a vector environment, a memory.
 
     A subclass names in ``arguments`` which of the settings its own constructor takes; those are
     recorded, so that ``gymnasium.make(env.spec)`` can call it again.
     """
 
-    arguments: ClassVar[tuple[str, ...]] = ("stack_size", "padding_type", "action_form")
+    arguments: ClassVar[tuple[str, ...]] = ("stack_size", "rule", "padding_type", "action_form")
 
-    def _remember(
+    def __init__(
         self,
-        env_space: gym.Space[Any],
+        env: EnvT,
         stack_size: int,
-        rule: str,
-        padding_type: Any,
-        action_form: str,
+        *,
+        rule: str = "adaptive",
+        padding_type: Any = "reset",
+        action_form: str = "factored",
     ) -> None:
-        """Settles what the memory is and how its joint actions are written."""
         settings = {
             "stack_size": stack_size,
             "rule": rule,
@@ -46,32 +48,58 @@ class Remembers(RecordConstructorArgs):
         self.stack_size = int(stack_size)
         self.rule = get_rule(rule)
         self.padding_type = padding_type
+        env_space = self._env_action_space(env)
         self.action_form: ActionForm = (
             Unchanged(env_space)
             if self.rule.passive
             else make_action_form(action_form, env_space, self.rule.actions(self.stack_size))
         )
+        self._wrap(env)
+
+    def _env_action_space(self, env: EnvT) -> gym.Space[Any]:
+        """The action space of one environment, without a memory."""
+        raise NotImplementedError
+
+    def _wrap(self, env: EnvT) -> None:
+        """Makes the spaces and an empty memory."""
+        raise NotImplementedError
 
 
-class _StackWrapper(gym.Wrapper[Any, Any, Any, Any], Remembers):
-    """What all memories of one environment share; subclasses choose the rule."""
+class OneRule(Remembers[EnvT]):
+    """A memory whose class says which rule it follows."""
+
+    arguments = ("stack_size", "padding_type", "action_form")
+    rule_name: ClassVar[str]
 
     def __init__(
         self,
-        env: gym.Env[Any, Any],
+        env: EnvT,
         stack_size: int,
-        rule: str,
-        padding_type: Any,
+        *,
+        padding_type: Any = "reset",
         action_form: str = "factored",
     ) -> None:
-        self._remember(env.action_space, stack_size, rule, padding_type, action_form)
+        rule = self.rule_name
+        super().__init__(
+            env, stack_size, rule=rule, padding_type=padding_type, action_form=action_form
+        )
+
+
+class _StackWrapper(Remembers[gym.Env[Any, Any]], gym.Wrapper[Any, Any, Any, Any]):
+    """What all memories of one environment share; subclasses choose the rule."""
+
+    def _env_action_space(self, env: gym.Env[Any, Any]) -> gym.Space[Any]:
+        return env.action_space
+
+    def _wrap(self, env: gym.Env[Any, Any]) -> None:
         gym.Wrapper.__init__(self, env)
         refuse_second_memory(env)
         self.action_space = self.action_form.space
-        self.observation_space = stacked_space(env.observation_space, stack_size, padding_type)
-        self._table: list[list[int]] = self.rule.table(stack_size).tolist()
-        self._padding = padding_for(env.observation_space, padding_type)
-        self._slots = make_slots(env.observation_space, self.stack_size)
+        space, padding_type = env.observation_space, self.padding_type
+        self.observation_space = stacked_space(space, self.stack_size, padding_type)
+        self._table: list[list[int]] = self.rule.table(self.stack_size).tolist()
+        self._padding = padding_for(space, padding_type)
+        self._slots = make_slots(space, self.stack_size)
         self._births: list[int] = []
         self._clock = 0
         self._filled = 0
@@ -140,28 +168,13 @@ class MemoryStack(_StackWrapper):
         env: The environment.
         stack_size: The number of slots, k.
         rule: The name of a rule in `adastack.memory.RULES`.
-        padding_type: What empty slots show: ``"reset"`` (the first observation), ``"zero"``,
-            ``"empty"`` (a symbol of its own for Discrete, zeros elsewhere) or an element of the
-            observation space.
-        action_form: How the joint action is written: ``"factored"``, ``"flat"`` or ``"scores"``. A
-            rule that leaves nothing to choose leaves the action space as it is.
+        padding_type: As in `AdaptiveStack`.
+        action_form: As in `AdaptiveStack`; a rule that leaves nothing to choose leaves the action
+            space as it is.
     """
 
-    arguments = ("stack_size", "rule", "padding_type", "action_form")
 
-    def __init__(
-        self,
-        env: gym.Env[Any, Any],
-        stack_size: int,
-        *,
-        rule: str = "adaptive",
-        padding_type: Any = "reset",
-        action_form: str = "factored",
-    ) -> None:
-        super().__init__(env, stack_size, rule, padding_type, action_form)
-
-
-class AdaptiveStack(_StackWrapper):
+class AdaptiveStack(OneRule[gym.Env[Any, Any]], _StackWrapper):
     """Gives the agent a stack of k observations and the choice of which slot to give up.
 
     At each step the agent sends, beside its action, the slot (0 the oldest, k-1 the current
@@ -189,15 +202,7 @@ class AdaptiveStack(_StackWrapper):
         ((3, 4), array([-1,  1,  0]))
     """
 
-    def __init__(
-        self,
-        env: gym.Env[Any, Any],
-        stack_size: int,
-        *,
-        padding_type: Any = "reset",
-        action_form: str = "factored",
-    ) -> None:
-        super().__init__(env, stack_size, "adaptive", padding_type, action_form)
+    rule_name = "adaptive"
 
 
 class FrameStack(_StackWrapper):
@@ -214,10 +219,10 @@ class FrameStack(_StackWrapper):
     def __init__(
         self, env: gym.Env[Any, Any], stack_size: int, *, padding_type: Any = "reset"
     ) -> None:
-        super().__init__(env, stack_size, "frame", padding_type)
+        super().__init__(env, stack_size, rule="frame", padding_type=padding_type)
 
 
-class PushSkipStack(_StackWrapper):
+class PushSkipStack(OneRule[gym.Env[Any, Any]], _StackWrapper):
     """Demir's memory: push gives up the oldest slot, skip the newest once the stack is full.
 
     Args:
@@ -227,15 +232,7 @@ class PushSkipStack(_StackWrapper):
         action_form: As in `AdaptiveStack`, with the memory actions 0 (push) and 1 (skip).
     """
 
-    def __init__(
-        self,
-        env: gym.Env[Any, Any],
-        stack_size: int,
-        *,
-        padding_type: Any = "reset",
-        action_form: str = "factored",
-    ) -> None:
-        super().__init__(env, stack_size, "push_skip", padding_type, action_form)
+    rule_name = "push_skip"
 
 
 def refuse_second_memory(env: Any) -> None:

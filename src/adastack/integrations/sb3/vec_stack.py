@@ -29,9 +29,7 @@ class VecStack(VecEnvWrapper):
         venv: The environments, without a memory.
         stack_size: The number of slots, k.
         rule: The name of a rule in `adastack.memory.RULES`.
-        padding_type: What empty slots show: ``"reset"`` (the first observation), ``"zero"``,
-            ``"empty"`` (a symbol of its own for Discrete, zeros elsewhere) or an element of the
-            observation space.
+        padding_type: What empty slots show, as in `adastack.wrappers.AdaptiveStack`.
         action_form: How the joint action is written: ``"flat"`` (Discrete), ``"factored"``,
             ``"scores"`` (Box) or ``"hybrid"`` (Box, for PPO and A2C with
             `HybridActorCriticPolicy`). ``"auto"`` chooses one that every algorithm takes: flat for

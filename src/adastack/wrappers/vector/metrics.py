@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium.utils import RecordConstructorArgs
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
-from adastack.wrappers.metrics import MemoryMeter, outcome
+from adastack.wrappers.metrics import Records, outcome
 from adastack.wrappers.vector.stack import Wrapper, autoreset_mode
 
 
-class RecordMemory(Wrapper, RecordConstructorArgs):
+class RecordMemory(Records[VectorEnv[Any, Any, Any]], Wrapper):
     """The vector twin of `adastack.wrappers.RecordMemory`, with the same arguments.
 
     A window is ``interval`` steps of every environment; its row sums over environments. Finished
@@ -20,41 +19,10 @@ class RecordMemory(Wrapper, RecordConstructorArgs):
     ``infos["_memory"]``.
     """
 
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        *,
-        interval: int = 100,
-        gamma: float = 0.99,
-        optimal_value: float | None = None,
-        optimal_rate: float | None = None,
-    ) -> None:
-        RecordConstructorArgs.__init__(
-            self,
-            interval=interval,
-            gamma=gamma,
-            optimal_value=optimal_value,
-            optimal_rate=optimal_rate,
-        )
-        super().__init__(env)
+    def _wrap(self, env: VectorEnv[Any, Any, Any]) -> int:
+        VectorWrapper.__init__(self, env)
         self.autoreset_mode = autoreset_mode(env)
-        self.meter = MemoryMeter(
-            self.num_envs,
-            interval=interval,
-            gamma=gamma,
-            optimal_value=optimal_value,
-            optimal_rate=optimal_rate,
-        )
-
-    @property
-    def windows(self) -> list[dict[str, Any]]:
-        """One row every ``interval`` steps of every environment."""
-        return self.meter.windows
-
-    @property
-    def episodes(self) -> list[dict[str, Any]]:
-        """One row for each attempt."""
-        return self.meter.episodes
+        return self.num_envs
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -21,7 +21,7 @@ from adastack.wrappers.observations import (
     stacked_space,
     to_leaves,
 )
-from adastack.wrappers.single import Remembers, refuse_second_memory
+from adastack.wrappers.single import OneRule, Remembers, refuse_second_memory
 
 Mask = NDArray[np.bool_]
 
@@ -31,32 +31,27 @@ else:
     Wrapper = VectorWrapper  # Gymnasium 1.2 does not know its type parameters
 
 
-class _VectorStackWrapper(Wrapper, Remembers):
+class _VectorStackWrapper(Remembers[VectorEnv[Any, Any, Any]], Wrapper):
     """What all memories of vector environments share; subclasses choose the rule."""
 
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        stack_size: int,
-        rule: str,
-        padding_type: Any,
-        action_form: str = "factored",
-    ) -> None:
-        self._remember(env.single_action_space, stack_size, rule, padding_type, action_form)
+    def _env_action_space(self, env: VectorEnv[Any, Any, Any]) -> gym.Space[Any]:
+        return env.single_action_space
+
+    def _wrap(self, env: VectorEnv[Any, Any, Any]) -> None:
         VectorWrapper.__init__(self, env)
         refuse_second_memory(env)
         space = env.single_observation_space
         form = self.action_form
         self.single_action_space = form.space
         self.action_space = batch_space(form.space, self.num_envs)
-        self.single_observation_space = stacked_space(space, stack_size, padding_type)
+        self.single_observation_space = stacked_space(space, self.stack_size, self.padding_type)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.autoreset_mode = autoreset_mode(env)
         self._space = space
         self._leaf_spaces = leaf_spaces(space)
         # The common case, which needs no work per environment when episodes end.
         self._one_array = is_array(space)
-        padding = padding_for(space, padding_type)
+        padding = padding_for(space, self.padding_type)
         self._padding = (
             None if padding is None else _boxed(self._leaf_spaces, to_leaves(space, padding))
         )
@@ -194,21 +189,8 @@ class _VectorStackWrapper(Wrapper, Remembers):
 class MemoryStack(_VectorStackWrapper):
     """The vector twin of `adastack.wrappers.MemoryStack`, with the same arguments."""
 
-    arguments = ("stack_size", "rule", "padding_type", "action_form")
 
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        stack_size: int,
-        *,
-        rule: str = "adaptive",
-        padding_type: Any = "reset",
-        action_form: str = "factored",
-    ) -> None:
-        super().__init__(env, stack_size, rule, padding_type, action_form)
-
-
-class AdaptiveStack(_VectorStackWrapper):
+class AdaptiveStack(OneRule[VectorEnv[Any, Any, Any]], _VectorStackWrapper):
     """The vector twin of `adastack.wrappers.AdaptiveStack`, with the same arguments.
 
     Works with every vector environment and autoreset mode.
@@ -221,15 +203,7 @@ class AdaptiveStack(_VectorStackWrapper):
         ((8, 2), (8, 3, 4))
     """
 
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        stack_size: int,
-        *,
-        padding_type: Any = "reset",
-        action_form: str = "factored",
-    ) -> None:
-        super().__init__(env, stack_size, "adaptive", padding_type, action_form)
+    rule_name = "adaptive"
 
 
 class FrameStack(_VectorStackWrapper):
@@ -240,21 +214,13 @@ class FrameStack(_VectorStackWrapper):
     def __init__(
         self, env: VectorEnv[Any, Any, Any], stack_size: int, *, padding_type: Any = "reset"
     ) -> None:
-        super().__init__(env, stack_size, "frame", padding_type)
+        super().__init__(env, stack_size, rule="frame", padding_type=padding_type)
 
 
-class PushSkipStack(_VectorStackWrapper):
+class PushSkipStack(OneRule[VectorEnv[Any, Any, Any]], _VectorStackWrapper):
     """The vector twin of `adastack.wrappers.PushSkipStack`, with the same arguments."""
 
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        stack_size: int,
-        *,
-        padding_type: Any = "reset",
-        action_form: str = "factored",
-    ) -> None:
-        super().__init__(env, stack_size, "push_skip", padding_type, action_form)
+    rule_name = "push_skip"
 
 
 def autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:

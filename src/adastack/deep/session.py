@@ -1,0 +1,72 @@
+"""What all runs of networks share: how far they are, and what has been recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adastack.deep.settings import PPOSettings
+from adastack.process.recorder import Recorder
+
+TaskT = TypeVar("TaskT")
+
+
+class DeepSession(Generic[TaskT]):
+    """A run of some seeds; a subclass makes the trainer and advances it."""
+
+    evaluation_episodes = 100
+    savable = True
+
+    def __init__(
+        self,
+        task: TaskT,
+        memory: str,
+        stack_size: int,
+        settings: PPOSettings,
+        seeds: Sequence[int],
+        steps: int,
+    ) -> None:
+        self.task, self.memory, self.stack_size = task, memory, stack_size
+        self.settings, self.seeds = settings, list(seeds)
+        self.done, self.total = 0, 0
+        self.extend(steps)
+        self.recorder = Recorder(len(seeds), settings.n_envs, stack_size, settings.gamma)
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Makes the trainer."""
+        raise NotImplementedError
+
+    @property
+    def steps_done(self) -> int:
+        """Environment steps of each seed so far."""
+        return self.done * self.settings.steps_per_update
+
+    @property
+    def finished(self) -> bool:
+        """Whether all updates have been made."""
+        return self.done == self.total
+
+    def curves(self) -> dict[str, NDArray[Any]]:
+        """Metrics so far."""
+        return self.recorder.curves()
+
+    def recent(self) -> dict[str, float]:
+        """Means over the seeds and the last windows."""
+        return self.recorder.recent()
+
+    def extend(self, steps: int) -> None:
+        """Adds so many steps to the run; schedules are then a fraction of all of them."""
+        self.total += -(-steps // self.settings.steps_per_update)
+
+    def check_loss(self, seed: int, loss: float, update: int) -> None:
+        """Raises FloatingPointError if it is not a number."""
+        if not np.isfinite(loss):
+            step = update * self.settings.steps_per_update
+            raise FloatingPointError(
+                f"the loss of seed {seed} is {loss} at step {step}: "
+                "lower learning_rate or max_grad_norm"
+            )
