@@ -14,7 +14,7 @@ ROOT = Path(adastack.__file__).parent
 GROUND = ("files", "settings", "progress")
 ROOMS = (
     *("memory", "wrappers", "tasks", "process", "theory", "tabular", "deep"),
-    *("runs", "tensorboard", "training", "agent", "integrations", "viewer", "lab"),
+    *("runs", "tensorboard", "training", "integrations", "viewer", "agent", "lab"),
     *("bench", "commands", "cli"),
 )
 """As docs/contributing.md lists them."""
