@@ -1,6 +1,13 @@
-"""What a test registers is gone after it."""
+"""Programs are compiled quickly, and what a test registers is gone after it."""
 
 import os
+
+# Before JAX is imported. Tests compile more than they compute: less effort, one thread.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
+    "--xla_cpu_parallel_codegen_split_count=1",
+)
 
 import gymnasium
 import pytest

@@ -1,8 +1,4 @@
-"""Compilation is most of what these tests take: compile quickly, and keep what was compiled."""
-
-import os
-
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+"""What was compiled is kept: the next process, or the next run of the tests, need not."""
 
 from adastack.deep.backend import enable_compilation_cache
 
