@@ -13,6 +13,7 @@ from types import ModuleType
 
 import adastack.deep  # noqa: F401  # quiets XLA, before a verb imports jax by way of a task
 from adastack import __version__
+from adastack.tasks.registry import import_module
 
 VERBS = {
     "tasks": "what there is to remember: T, k*, kappa, value-consistency",
@@ -43,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if module is None:
             parser.print_help()
             return BAD_INPUT if words else DONE
+        for name in args.imports:
+            import_module(name)
         result = module.run(args)
         if args.json:
             print(json.dumps(result, default=lambda value: value.tolist()))
@@ -79,6 +82,14 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, ModuleType | Non
             module = importlib.import_module(f"adastack.commands.{name.replace('-', '_')}")
             module.add_arguments(sub)
             sub.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+            sub.add_argument(
+                "--import",
+                action="append",
+                default=[],
+                dest="imports",
+                metavar="MODULE",
+                help="a module that registers environments, tasks or rules; it is run",
+            )
             sub.add_argument("--traceback", action="store_true", help="show where an error arose")
     return parser, module
 

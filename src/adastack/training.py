@@ -6,11 +6,11 @@ session is a run in progress; `train` drives it, saves it and evaluates it.
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
 from adastack.settings import check_one_of
 from adastack.tasks.entry import Resolved
-from adastack.tasks.registry import resolve
+from adastack.tasks.registry import import_module, resolve
 from adastack.tensorboard import CurveEvents
 
 SAVE_SECONDS = 10.0
@@ -130,12 +130,19 @@ def default_algo(task: str | Resolved) -> str:
 
 
 def default_preset(algo: str, task: str | Resolved) -> str:
-    """The preset of a task for which none was asked: its own if it has one."""
+    """The preset of a task for which none was asked: a world's own, else what learns it best.
+
+    Example:
+        >>> default_preset("ppo", "cube:depth=2"), default_preset("ppo", "CartPole-v1")
+        ('cube', 'default')
+    """
     if algorithm(algo).tabular:
         return "robust"
     presets = _load("adastack.deep.settings:PRESETS")
-    name = resolve(task).name
-    return name if name in presets else "robust"
+    resolved = resolve(task)
+    if resolved.name in presets:
+        return resolved.name
+    return "robust" if resolved.kind == "finite" else "default"
 
 
 def algorithm(algo: str, task: str | Resolved | None = None) -> Algorithm:
@@ -179,8 +186,11 @@ def run_document(
     steps: int,
     seeds: Sequence[int],
     overrides: Mapping[str, Any],
+    imports: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a run's ``settings.json`` says; the arguments are those of `train`."""
+    for name in imports:
+        import_module(name)
     algorithm(algo, task)
     return {
         "task": str(task),
@@ -191,6 +201,7 @@ def run_document(
         "steps": steps,
         "seeds": list(seeds),
         "settings": settings_for(algo, preset, overrides),
+        **({"imports": list(imports)} if imports else {}),
     }
 
 
@@ -204,6 +215,8 @@ def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> S
     if missing:
         raise RunError(f"expected the settings of a run, actual: no {', '.join(missing)}")
     check_seeds(document["seeds"], document["steps"])
+    for name in document.get("imports", ()):
+        import_module(name)
     task = resolve(document["task"]) if task is None else task
     try:
         session: Session = _load(algorithm(document["algo"]).session)(document, task)
@@ -243,6 +256,7 @@ def train(
     overrides: Mapping[str, Any],
     resume: bool,
     progress: Progress,
+    imports: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Trains seeds side by side and saves them as one run.
 
@@ -261,12 +275,15 @@ def train(
         overrides: Settings that differ from the preset.
         resume: Go on with the run in the folder, if there is one.
         progress: Where to say how far the run is.
+        imports: Modules that the task or the memory rule needs; the run remembers them.
 
     Raises:
         ValueError: If something asked for does not exist or does not fit; nothing is written then.
         RuntimeError: If a loss, an observation or a reward is not a number; the run is marked.
     """
-    document = run_document(task, memory, stack_size, algo, preset, steps, seeds, overrides)
+    document = run_document(
+        task, memory, stack_size, algo, preset, steps, seeds, overrides, imports
+    )
     session = make_session(document)
     run = Run.resume(path, document) if resume else Run.create(path, document)
     if run.status == "finished":
@@ -348,4 +365,4 @@ def _save(run: Run, session: Session, events: CurveEvents) -> None:
 
 def _load(entry_point: str) -> Any:
     module, _, name = entry_point.partition(":")
-    return getattr(import_module(module), name)
+    return getattr(importlib.import_module(module), name)

@@ -11,10 +11,9 @@ import numpy as np
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.deep.settings import default_preset
 from adastack.lab.statistics import difference_interval, summary
 from adastack.tasks.registry import make_task
-from adastack.training import algorithm, default_algo, train
+from adastack.training import algorithm, default_algo, default_preset, train
 
 PATIENCE = 2
 """How many larger stacks in a row must not help before the search stops."""
@@ -46,7 +45,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             f"actual: {args.max_k} and {args.seeds}"
         )
     args.algo = args.algo or default_algo(args.task)
-    args.preset = args.preset or default_preset(args.task)
+    args.preset = args.preset or default_preset(args.algo, args.task)
     if algorithm(args.algo, args.task).tabular and args.net is not None:
         raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
     rows: list[dict[str, Any]] = []

@@ -10,9 +10,9 @@ from typing import Any
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.deep.settings import default_preset
 from adastack.progress import watch
-from adastack.training import ALGORITHMS, algorithm, default_algo, train
+from adastack.tasks.spec import parse_literal, parse_spec, spell
+from adastack.training import ALGORITHMS, algorithm, default_algo, default_preset, train
 
 COLUMNS = (
     "success",
@@ -29,7 +29,9 @@ COLUMNS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack train``."""
     parser.add_argument(
-        "task", metavar="TASK", help="a task with its options; see `adastack tasks`"
+        "task",
+        metavar="TASK",
+        help="a task with its options (see `adastack tasks`), a Gymnasium id, or module:MyEnv-v0",
     )
     parser.add_argument("--memory", default="adaptive", help="a memory rule, or random (a control)")
     parser.add_argument("--k", type=_count, default=2, help="slots in the stack (2)")
@@ -37,9 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--algo", help=f"of {', '.join(ALGORITHMS)} (sarsa on finite tasks, else ppo)"
     )
     parser.add_argument(
-        "--preset", help="paper, robust or a world's own (a world's own, otherwise robust)"
+        "--preset", help="paper, robust, default or a world's own (what learns the task best)"
     )
     parser.add_argument("--steps", type=_count, default=1_000_000, help="steps of each seed (1e6)")
+    parser.add_argument(
+        "--env-arg",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an argument of the environment; may be repeated",
+    )
     parser.add_argument("--seeds", type=_count, default=1, help="how many seeds (1)")
     parser.add_argument("--seed", type=_count, default=0, help="the first of them (0)")
     parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
@@ -57,9 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Trains, or goes on training, and returns what the policies are worth."""
+    args.task = with_arguments(args.task, args.env_arg)
     args.algo = args.algo or default_algo(args.task)
     row = algorithm(args.algo, args.task)
-    args.preset = args.preset or default_preset(args.task)
+    args.preset = args.preset or default_preset(args.algo, args.task)
     overrides = dict(args.set)
     if args.net is not None:
         if row.tabular:
@@ -75,6 +85,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "seeds": list(range(args.seed, args.seed + args.seeds)),
         "path": args.out or default_folder(args, overrides),
         "overrides": overrides,
+        "imports": args.imports,
         "resume": args.resume,
     }
     try:
@@ -103,6 +114,19 @@ def table_of(seeds: list[dict[str, Any]]) -> Table:
     return table
 
 
+def with_arguments(task: str, arguments: list[str]) -> str:
+    """A task's name with further arguments of its environment."""
+    if not arguments:
+        return task
+    name, options = parse_spec(task)
+    for word in arguments:
+        option, equals, value = word.partition("=")
+        if not equals:
+            raise ValueError(f"--env-arg expects name=value, actual: {word!r}")
+        options[option] = value
+    return spell(name, options)
+
+
 def default_folder(args: argparse.Namespace, overrides: dict[str, Any]) -> Path:
     """A folder whose name says what is asked for; the same for the same question."""
     words = [
@@ -129,14 +153,7 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"expected name=value, actual: {text!r}")
-    if value in ("true", "false"):
-        return name, value == "true"
-    for kind in (int, float):
-        try:
-            return name, kind(value)
-        except ValueError:
-            continue
-    return name, value
+    return name, parse_literal(value)
 
 
 def _number(value: float | None) -> str:

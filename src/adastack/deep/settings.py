@@ -15,7 +15,6 @@ from adastack.settings import (
     check_within,
     replaced,
 )
-from adastack.tasks.spec import parse_spec
 
 ACTION_FORMS = ("factored", "flat")
 PADDINGS = ("empty", "reset")
@@ -208,17 +207,6 @@ PRESETS: dict[str, PPOSettings] = {
     "position-only-cartpole": _CARTPOLE,
 }
 """Settings by name: two for all mazes, and one for each world, its own unless told otherwise."""
-
-
-def default_preset(task: str) -> str:
-    """The preset of a task for which none was asked: its own if it has one.
-
-    Example:
-        >>> default_preset("cube:depth=2"), default_preset("passive-tmaze:length=16")
-        ('cube', 'robust')
-    """
-    name = parse_spec(task).name
-    return name if name in PRESETS else "robust"
 
 
 def settings_for(preset: str, algo: str, overrides: Mapping[str, Any]) -> PPOSettings:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
 from collections.abc import Mapping
 from functools import partial
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import gymnasium
@@ -13,7 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from adastack.tasks.entry import Resolved, TaskEntry
 from adastack.tasks.finite import FiniteTask
 from adastack.tasks.objects import resolve_object
-from adastack.tasks.spec import check_options, did_you_mean, parse_spec, parse_value
+from adastack.tasks.spec import check_options, did_you_mean, parse_literal, parse_spec, parse_value
 from adastack.tasks.table import ROWS
 
 _TASKS: dict[str, TaskEntry] = {}
@@ -56,11 +59,14 @@ def resolve(spec: Any) -> Resolved:
     """What a name on the command line stands for.
 
     Args:
-        spec: A task or world, ``name`` or ``name:option=value,...``, or a Gymnasium id. Values are
-            numbers, ``true``, ``false`` or words, such as a path.
+        spec: A task or world, ``name`` or ``name:option=value,...``; a Gymnasium id; an id or a
+            class of a module, ``module:Id-v0`` or ``module:MyEnv``, which is imported; an
+            environment; a function that makes one; or a vector environment. Values are numbers,
+            ``true``, ``false`` or words, such as a path.
 
     Raises:
         ValueError: If the name, an option or a value is unknown.
+        ImportError: If a module cannot be imported.
 
     Example:
         >>> from adastack.tasks import resolve
@@ -72,7 +78,9 @@ def resolve(spec: Any) -> Resolved:
     if not isinstance(spec, str):
         return resolve_object(spec)
     name, words = parse_spec(spec)
-    entry = _TASKS.get(name) or _gymnasium_entry(name)
+    if name not in _TASKS:
+        return Resolved(environment_entry(name, words), {w: parse_literal(words[w]) for w in words})
+    entry = _TASKS[name]
     check_options(name, entry.options, words)
     defaults = entry.options
     options = {option: parse_value(option, defaults[option], words[option]) for option in words}
@@ -115,22 +123,46 @@ def make_vector_env(
     return made.vector_env(num_envs, autoreset_mode, render_mode)
 
 
-def _gymnasium_entry(env_id: str) -> TaskEntry:
-    """A row for an id that is not ours to register."""
-    if env_id not in gymnasium.registry:
-        name, _, rest = env_id.partition(":")
-        if name in _TASKS:
-            raise ValueError(f"expected option=value after {name!r}, actual: {rest!r}")
+def environment_entry(name: str, options: Mapping[str, str]) -> TaskEntry:
+    """A row for an environment that is not in the table: a Gymnasium id, or one of a module."""
+    module, _, attribute = name.rpartition(":")
+    if module in _TASKS:
+        raise ValueError(f"expected option=value after {module!r}, actual: {attribute!r}")
+    if module:
+        made = getattr(import_module(module), attribute, None)
+        if callable(made):
+            return TaskEntry(name, env=made, defaults=dict.fromkeys(options))
+    if attribute not in gymnasium.registry:
+        where = f"in {module}" if module else "(import its module: module:Id-v0, or --import)"
         raise ValueError(
-            f"expected a task of {', '.join(_TASKS)} or a Gymnasium id, actual: {env_id!r}"
-            f"{did_you_mean(name, [*_TASKS, *gymnasium.registry])}"
+            f"expected a task of {', '.join(_TASKS)} or a Gymnasium id, actual: {attribute!r} "
+            f"{where}{did_you_mean(attribute, [*_TASKS, *gymnasium.registry])}"
         )
     return TaskEntry(
-        env_id,
-        env=partial(gymnasium.make, env_id),
-        vector_env=partial(_make_vector, env_id),
-        defaults={},
+        name,
+        env=partial(gymnasium.make, attribute),
+        vector_env=partial(_make_vector, attribute),
+        defaults=dict.fromkeys(options),
     )
+
+
+def import_module(name: str) -> ModuleType:
+    """Imports a user's module, also from the current folder; installed ones come first.
+
+    Raises:
+        ImportError: If there is none.
+    """
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0]:
+            raise
+        raise ImportError(
+            f"expected a module on the path or in {here}, actual: {name!r}", name=name
+        ) from None
 
 
 def _make_vector(

@@ -19,18 +19,21 @@ class Spec(NamedTuple):
 def parse_spec(text: str) -> Spec:
     """The name and the options of a task, whether or not it is registered.
 
-    What follows the colon of Gymnasium's ``module:Id-v0`` is no option: it belongs to the name.
+    What follows the colon of Gymnasium's ``module:Id-v0`` is no option: it belongs to the name,
+    and options may follow it after one more colon.
 
     Raises:
         ValueError: If an option comes twice.
 
     Example:
-        >>> parse_spec("passive-tmaze:length=5").options, parse_spec("ale_py:ALE/Pong-v5").name
-        ({'length': '5'}, 'ale_py:ALE/Pong-v5')
+        >>> parse_spec("passive-tmaze:length=5")
+        Spec(name='passive-tmaze', options={'length': '5'})
+        >>> parse_spec("my_module:MyEnv-v0:delay=30")
+        Spec(name='my_module:MyEnv-v0', options={'delay': '30'})
     """
-    name, _, rest = text.partition(":")
-    if rest and not re.match(r"\w+=", rest):
-        return Spec(text, {})
+    found = re.fullmatch(r"(.*?)(?::(\w+=.*))?", text, re.DOTALL)
+    assert found is not None, "every text matches"
+    name, rest = found.group(1), found.group(2)
     options: dict[str, str] = {}
     # A comma may stand in a path: only one before the next option separates.
     for word in re.split(r",(?=\w+=)", rest) if rest else []:
@@ -45,6 +48,23 @@ def spell(name: str, options: Mapping[str, Any]) -> str:
     """The inverse of `parse_spec`, from the values of the options."""
     words = ",".join(f"{option}={_word(value)}" for option, value in options.items())
     return f"{name}:{words}" if words else name
+
+
+def parse_literal(text: str) -> Any:
+    """A word as a number or a truth value, if it is one.
+
+    Example:
+        >>> [parse_literal(word) for word in ("true", "3", "0.5", "fast")]
+        [True, 3, 0.5, 'fast']
+    """
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def parse_value(option: str, default: Any, text: str) -> float | bool | str:
