@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adastack.process.policy import RANDOM
+from adastack.process.policy import memory_rule
 from adastack.progress import Silent, watch
 from adastack.runs import Run, RunError
 from adastack.tasks.registry import resolve
@@ -136,12 +136,12 @@ class Agent:
 
     def wrap(self, env: Any) -> MemoryStack:
         """An environment with this agent's memory, whose stacks `predict` understands."""
-        memory = self._document["memory"]
+        settings = self._document["settings"]
         return MemoryStack(
             env,
             self._document["stack_size"],
-            rule="adaptive" if memory == RANDOM else memory,
-            padding_type=self._document["settings"].get("padding", "empty"),
+            rule=memory_rule(self._document["memory"], settings.get("fill_first", False)),
+            padding_type=settings.get("padding", "empty"),
         )
 
     def evaluate(

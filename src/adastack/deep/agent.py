@@ -11,7 +11,6 @@ import numpy as np
 from gymnasium import spaces
 from jax import Array
 
-from adastack.deep.buffer import PADDING
 from adastack.deep.capacity import check_capacity
 from adastack.deep.exploration import (
     Held,
@@ -25,7 +24,7 @@ from adastack.deep.exploration import (
     situation_of_symbols,
 )
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
-from adastack.deep.heads import Categorical, Gaussian, Product, forbid, newest_forbidden
+from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.networks import ActorCritic, act, policy_and_value
 from adastack.deep.networks.observations import (
@@ -97,7 +96,6 @@ class StackAgent:
             self._net_spec(), settings.net, self.heads.n_outputs - deviations, deviations,
             settings.critic, settings.shared, settings.hidden,
         )  # fmt: skip
-        self._forbidden = newest_forbidden(memory, stack_size)
         # A Gaussian's noise is not held: its action moves on by itself.
         self.longest = jnp.asarray(
             [1 if isinstance(head, Gaussian) else settings.hold_noise for head in self.heads.heads],
@@ -164,23 +162,21 @@ class StackAgent:
             return (pair % self.n_actions)[:, None], pair // self.n_actions
         return joined[:, :-1], joined[:, -1].astype(np.int32)
 
-    def sample(
-        self, params: Params, leaves: list[Array], filled: Array, seed: Array, step: Array
-    ) -> Array:
+    def sample(self, params: Params, leaves: list[Array], seed: Array, step: Array) -> Array:
         """(stacks, entries): actions drawn for each stack; seed and step say which draws."""
         key = jax.random.fold_in(jax.random.key(seed), step)
-        drawn = self.heads.sample(self._outputs(params, leaves, filled), key)
+        drawn = self.heads.sample(self._outputs(params, leaves), key)
         return jnp.concatenate(drawn, axis=1).astype(jnp.float32)
 
     def explored(
-        self, params: Params, leaves: list[Array], filled: Array, held: Held, seed: Array,
+        self, params: Params, leaves: list[Array], held: Held, seed: Array,
         step: Array,
     ) -> tuple[Array, Array]:  # fmt: skip
         """Actions drawn for each stack while learning, and the held decisions behind them."""
         if not self.holds:
-            joined = self.sample(params, leaves, filled, seed, step)
-            return joined, jnp.zeros((len(filled), len(self.heads.heads)), jnp.uint32)
-        outputs, drawn, decided = self._outputs(params, leaves, filled), [], []
+            joined = self.sample(params, leaves, seed, step)
+            return joined, jnp.zeros((len(joined), len(self.heads.heads)), jnp.uint32)
+        outputs, drawn, decided = self._outputs(params, leaves), [], []
         for i, (head, part) in enumerate(
             zip(self.heads.heads, self.heads.split(outputs), strict=True)
         ):
@@ -218,20 +214,13 @@ class StackAgent:
             found.append(situation_of_numbers(numbers, seed))
         return hashed(*found)
 
-    def mode(self, params: Params, leaves: list[Array], filled: Array) -> Array:
+    def mode(self, params: Params, leaves: list[Array]) -> Array:
         """(stacks, entries): the likeliest action for each stack."""
-        likeliest = self.heads.mode(self._outputs(params, leaves, filled))
+        likeliest = self.heads.mode(self._outputs(params, leaves))
         return jnp.concatenate(likeliest, axis=1).astype(jnp.float32)
 
-    def _outputs(self, params: Params, leaves: list[Array], filled: Array) -> Array:
-        outputs = act(self.net, params, nested(self.spec, self._normalised(params, leaves)))
-        return self._allowed(outputs, filled)
-
-    def _allowed(self, outputs: Array, filled: Array) -> Array:
-        """The outputs, where the newest slot must not be evicted yet."""
-        if not self.settings.fill_first:
-            return outputs
-        return forbid(outputs, self._forbidden[filled], self.n_actions or 1)
+    def _outputs(self, params: Params, leaves: list[Array]) -> Array:
+        return act(self.net, params, nested(self.spec, self._normalised(params, leaves)))
 
     def value_of(self, params: Params, leaves: list[Array]) -> Array:
         """(stacks,): what the critic says."""
@@ -271,9 +260,8 @@ class StackAgent:
 
         def evaluate(weights: Params, rows: Array, action: Array) -> Evaluation:
             outputs, value = self._net({"params": weights}, [column[rows] for column in columns])
-            outputs = self._allowed(outputs, self.filled(rows))
             log_probs = self.heads.log_probs(outputs, self._parts(action))
-            return Evaluation(log_probs, self.heads.entropies(outputs), value)
+            return Evaluation(log_probs, self._entropies(outputs), value)
 
         rows = slots[:-1].reshape(-1, slots.shape[-1])
         actions = rollout.action.reshape(len(rows), -1)
@@ -292,9 +280,12 @@ class StackAgent:
         )
         return {**self._with_stats(params, rollout), "params": weights}, (adam, scale), loss
 
-    def filled(self, rows: Array) -> Array:
-        """(...,): how many slots hold an observation, by the rows that they point to."""
-        return (rows != PADDING).sum(axis=-1)
+    def _entropies(self, outputs: Array) -> Array:
+        factors = [
+            self.settings.gaussian_entropy if isinstance(head, Gaussian) else 1.0
+            for head in self.heads.heads
+        ]
+        return self.heads.entropies(outputs) * jnp.asarray(factors)
 
     def _advantages(self, rollout: Rollout, value: Array, last: Array) -> tuple[Array, Array]:
         s = self.settings

@@ -75,12 +75,6 @@ class StoreOnce:
         """(environments, k): the rows that the stacks point to now."""
         return self.stack.columns[0]
 
-    @property
-    def filled(self) -> Array:
-        """(environments,): how many slots hold an observation."""
-        count: Array = (self._held != PADDING).sum(axis=1)
-        return count
-
     def current(self) -> list[Array]:
         """The stacks as they are: one array of shape (environments, k, ...) for each column."""
         return [column[self._held] for column in self.columns]

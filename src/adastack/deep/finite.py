@@ -23,9 +23,7 @@ from adastack.deep.heads import (
     Product,
     cumulative,
     draw,
-    forbid,
     joint_log_probs,
-    newest_forbidden,
 )
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.networks import ActorCritic, act, policy_and_value
@@ -112,8 +110,6 @@ class FiniteTrainer:
         )
         self.holds = settings.hold_noise > 1
         self._longest = jnp.full(len(self.heads.heads), float(settings.hold_noise))
-        self._forbidden = newest_forbidden(induced.rule.name, induced.stack_size)
-        self._filled = (self.tables.stacks != self.task.empty).sum(axis=1)
         self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
 
     def init(self, seeds: Sequence[int]) -> Learner:
@@ -202,8 +198,7 @@ class FiniteTrainer:
 
     def outputs(self, params: Params, stacks: Array) -> Array:
         """(stacks, outputs): what the heads are given."""
-        filled = (stacks != self.task.empty).sum(axis=1)
-        return self._allowed(act(self.net, params, stacks), filled)
+        return act(self.net, params, stacks)
 
     def _output_table(self, params: Params) -> Array:
         return self.outputs(params, self.tables.stacks)
@@ -289,13 +284,6 @@ class FiniteTrainer:
 
     # Update.
 
-    def _allowed(self, outputs: Array, filled: Array) -> Array:
-        """The outputs, where the newest slot must not be evicted yet."""
-        if not self.settings.fill_first:
-            return outputs
-        flat = self.settings.action_form == "flat"
-        return forbid(outputs, self._forbidden[filled], self.n_actions if flat else 1)
-
     def _batch(
         self, params: Params, scale: Array, steps: Steps, reward: Array, last_agent: Array
     ) -> tuple[Array, Batch]:
@@ -346,10 +334,10 @@ class FiniteTrainer:
         """Log-probabilities, entropies and values at agent states, with or without a table."""
         if not self.tabulated:
             found = policy_and_value(self.net, params, self.tables.stacks[agent])
-            rows = self._row(*found, self._filled[agent])
+            rows = self._row(*found)
         else:
             found = policy_and_value(self.net, params, self.tables.stacks)
-            table = self._row(*found, self._filled)
+            table = self._row(*found)
             # A product with one-hot rows looks up on the way there and sums up on the way back.
             rows = jax.nn.one_hot(agent, len(table)) @ table
         chosen = [joint] if len(self.heads.heads) == 1 else split_actions(joint, self.n_actions)
@@ -361,9 +349,8 @@ class FiniteTrainer:
         entropies = rows[:, begin:-1]
         return Evaluation(jnp.stack(log_probs, axis=1), entropies, rows[:, -1])
 
-    def _row(self, outputs: Array, value: Array, filled: Array) -> Array:
+    def _row(self, outputs: Array, value: Array) -> Array:
         """(rows, options + heads + 1): log-probabilities of the options, entropies, the value."""
-        outputs = self._allowed(outputs, filled)
         options = [jax.nn.log_softmax(part) for part in self.heads.split(outputs)]
         return jnp.concatenate([*options, self.heads.entropies(outputs), value[:, None]], axis=1)
 

@@ -137,9 +137,7 @@ class FunctionalTrainer(StackAgent):
         self, params: Params, env: EnvState, rows: Array, seed: Array, clock: Array
     ) -> tuple[EnvState, tuple[Any, ...]]:
         stacks, n = env.stacks, len(rows)
-        joined, decision = self.explored(
-            params, [stacks.shown], self.filled(stacks.rows), env.held, seed, clock
-        )
+        joined, decision = self.explored(params, [stacks.shown], env.held, seed, clock)
         action, memory = self.split(joined)
         evicted = self._slot_of[memory, stacks.filled.sum(axis=1)]
         key = jax.random.wrap_key_data(env.key)

@@ -10,18 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from adastack.memory import get_rule
-
 LOG_2PI = math.log(2 * math.pi)
-FORBIDDEN = -20.0
-"""Added to the logit of what is not to be chosen."""
 
 
 class Head(Protocol):
@@ -245,19 +241,3 @@ def cumulative(probability: Array) -> Array:
 def draw(cdf: Array, uniform: Array) -> Array:
     """Inverts `cumulative` at uniform numbers in [0, 1)."""
     return jnp.sum(uniform[..., None] >= cdf, axis=-1, dtype=jnp.int32)
-
-
-def newest_forbidden(memory: str, stack_size: int) -> Array:
-    """(slots filled, memory actions): -20 where one evicts the newest slot while one is empty."""
-    table = get_rule(memory).table(stack_size)
-    newest: Any = np.equal(table.T, stack_size - 1)
-    # A rule that leaves no other choice is not told what to do.
-    newest &= ~newest.all(axis=1, keepdims=True)
-    newest[stack_size:] = False
-    return jnp.asarray(np.where(newest, FORBIDDEN, 0.0), jnp.float32)
-
-
-def forbid(outputs: Array, penalty: Array, n_actions: int) -> Array:
-    """Outputs whose last ones, the memory actions (each for ``n_actions`` actions), are lowered."""
-    lowered = jnp.repeat(penalty, n_actions, axis=-1)
-    return outputs.at[..., outputs.shape[-1] - lowered.shape[-1] :].add(lowered)

@@ -72,15 +72,10 @@ class Worker:
         self.buffer.begin()
         for i in range(s.n_steps):
             self.clock = update * s.n_steps + i
-            joined, decision = t.explore(
-                self.params,
-                self.buffer.current(),
-                self.buffer.filled,
-                self.held,
-                self.seed,
-                self.clock,
+            drawn, decision = t.explore(
+                self.params, self.buffer.current(), self.held, self.seed, self.clock
             )
-            joined = np.asarray(joined)
+            joined = np.asarray(drawn)
             actions.append(joined)
             decided.append(decision)
             reward[i], terminated[i], bootstrap[i], flags[i], evicted[i] = self.step(joined)

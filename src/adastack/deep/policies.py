@@ -56,16 +56,10 @@ def choose_actions(
 ) -> tuple[Any, Any]:
     """Actions and memory actions of some weights for a batch of stacks of observations."""
     leaves = leaves_of(agent.spec, agent.observation_space, stacks)
-    # A slot that shows what an empty one does is taken for one: a stack says no more.
-    empty = [
-        (leaf == padding).reshape(*leaf.shape[:2], -1).all(axis=2)
-        for leaf, (_, _, padding) in zip(leaves, agent.columns, strict=True)
-    ]
-    filled = agent.stack_size - np.logical_and.reduce(empty).sum(axis=1)
     if greedy:
-        joined = agent.greedy(params, leaves, filled)
+        joined = agent.greedy(params, leaves)
     else:
-        joined = agent.act(params, leaves, filled, *rng.integers(2**31, size=2).astype(np.int32))
+        joined = agent.act(params, leaves, *rng.integers(2**31, size=2).astype(np.int32))
     action, memory_action = agent.split(np.asarray(joined))
     return env_action(agent.action_space, action), np.asarray(memory_action)
 
@@ -85,8 +79,7 @@ def stack_act(agent: StackAgent, params: Params, env: Any) -> Act:
         leaves = [leaf.copy() for leaf in leaves_of(agent.spec, observations, stack)]
         for leaf, empty in zip(leaves, padding, strict=bool(padding)):
             leaf[np.asarray(ages) < 0] = empty
-        filled = (np.asarray(ages) >= 0).sum()[None] if padding else np.array([agent.stack_size])
-        joined = np.asarray(agent.greedy(params, [leaf[None] for leaf in leaves], filled))
+        joined = np.asarray(agent.greedy(params, [leaf[None] for leaf in leaves]))
         action, memory_action = agent.split(joined)
         chosen: Any = env_action(actions, action)[0]
         return chosen, int(memory_action[0])

@@ -10,6 +10,7 @@ from adastack.deep.finite_session import FiniteSession
 from adastack.deep.functional_session import FunctionalSession
 from adastack.deep.gym_session import GymSession
 from adastack.deep.settings import PPOSettings
+from adastack.process.policy import memory_rule
 from adastack.settings import from_document
 from adastack.tasks.entry import Resolved
 
@@ -24,7 +25,8 @@ def make_session(
     """
     enable_compilation_cache()
     memory, k, seeds, steps = (document[key] for key in ("memory", "stack_size", "seeds", "steps"))
-    rest = memory, k, from_document(PPOSettings, document["settings"]), seeds, steps
+    settings = from_document(PPOSettings, document["settings"])
+    rest = memory_rule(memory, settings.fill_first), k, settings, seeds, steps
     if task.kind == "finite":
         return FiniteSession(task.finite(), *rest)
     kind = GymSession if task.functional() is None else FunctionalSession

@@ -76,9 +76,10 @@ class PPOSettings:
     """Weight steps so that a decision whose noise is held counts once in a rollout."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
-    scale_advantage: float = 0.0
-    """Centre advantages and scale them, so that an outcome moves the policy by about this much,
-    whatever the size of rewards; 0 leaves them."""
+    scale_advantage: bool = False
+    """Centre advantages, and scale them down where an outcome is worth more than one."""
+    gaussian_entropy: float = 1.0
+    """Factor of the entropy bonus where actions are real numbers."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it."""
     normalize_observation: bool = False
@@ -157,7 +158,8 @@ PRESETS: dict[str, PPOSettings] = {
         entropy_until=0.8,
         anneal_entropy=True,
         normalize_advantage=False,
-        scale_advantage=0.4,
+        scale_advantage=True,
+        gaussian_entropy=0.1,
         optimism=1.0,
         fill_first=True,
         hold_noise=10_000,

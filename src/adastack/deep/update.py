@@ -79,8 +79,8 @@ def scaled(
     """Advantages in units of what an outcome is worth, and that unit as it stands now.
 
     An outcome is a reward, or the end of an episode. Advantages are centred and divided by the root
-    of their summed squares per outcome, so that a reward that comes once in a thousand steps moves
-    the policy as much as one that comes at each step.
+    of their summed squares per outcome, if that is more than one: a reward that comes once in a
+    thousand steps is not blown up, nor is one that comes at each step.
 
     Args:
         settings: The settings.
@@ -97,7 +97,7 @@ def scaled(
     new = jnp.stack([(counts * centred**2).sum(), jnp.maximum(outcomes, 1e-3)])
     scale = jnp.where(scale[1] == 0, new, SCALE_DECAY * scale + (1 - SCALE_DECAY) * new)
     unit = jnp.sqrt(scale[0] / scale[1])
-    return scale, settings.scale_advantage * centred / jnp.maximum(unit, 1e-6)
+    return scale, centred / jnp.maximum(unit, 1.0)
 
 
 def loss(

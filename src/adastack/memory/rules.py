@@ -127,6 +127,13 @@ def adaptive(memory_action: int, filled: int, stack_size: int) -> int:
     return memory_action
 
 
+@register_rule("adaptive_full", actions=lambda stack_size: stack_size)
+def adaptive_full(memory_action: int, filled: int, stack_size: int) -> int:
+    """Gives up the slot that the agent names, but an empty one before the newest."""
+    waits = memory_action == stack_size - 1 and filled < stack_size
+    return 0 if waits else memory_action
+
+
 @register_rule("frame", actions=1)
 def frame(memory_action: int, filled: int, stack_size: int) -> int:
     """Always gives up the oldest slot: frame stacking."""

@@ -60,6 +60,17 @@ def learning_rule(memory: str) -> Rule:
     return get_rule(memory)
 
 
+def memory_rule(memory: str, fill_first: bool) -> str:
+    """The name of the rule that a memory evicts by.
+
+    Args:
+        memory: A memory rule, or ``"random"``, which evicts by the adaptive rule.
+        fill_first: Whether the adaptive memory fills its slots before it gives up the newest.
+    """
+    rule = learning_rule(memory).name
+    return "adaptive_full" if fill_first and rule == "adaptive" else rule
+
+
 def greedy_rows(scores: Floats) -> Floats:
     """For each row of scores, all probability on the first of the best joint actions."""
     best: Floats = np.eye(scores.shape[-1])[scores.argmax(axis=-1)]

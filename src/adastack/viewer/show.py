@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from adastack.process.policy import RANDOM, Act
+from adastack.process.policy import Act, memory_rule
 from adastack.runs import Run, RunError
 from adastack.tasks import FiniteTaskEnv
 from adastack.tasks.registry import resolve
@@ -84,6 +84,7 @@ def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
     spec, memory, k = task or settings["task"], settings["memory"], settings["stack_size"]
     env = resolve(spec).env(render_mode="rgb_array")
     title = f"{spelled(spec)}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
-    rule = "adaptive" if memory == RANDOM else memory
-    padding = settings["settings"].get("padding", "empty")
+    chosen = settings["settings"]
+    rule = memory_rule(memory, chosen.get("fill_first", False))
+    padding = chosen.get("padding", "empty")
     return Show(title, rule, k, env, session.act(seed, env), padding)

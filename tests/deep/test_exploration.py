@@ -1,0 +1,86 @@
+"""Held noise: distributed as the policy says, the same while a period lasts, counted once."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from adastack.deep import exploration
+from adastack.deep.exploration import Held, decisions, first_noise, noise, once, renewed
+from adastack.deep.heads import Bernoulli, Categorical, Gaussian
+
+MANY = 200_000
+
+
+def test_hashed_noise_is_uniform_and_independent():
+    seeds = jnp.arange(MANY, dtype=jnp.uint32)
+    numbers = np.asarray(noise(seeds, jnp.zeros(MANY, jnp.uint32), 3))
+    assert numbers.min() > 0
+    assert numbers.max() < 1
+    counts = np.histogram(numbers[:, 0], 20, (0, 1))[0]
+    assert np.abs(counts - MANY / 20).max() < 5 * np.sqrt(MANY / 20)
+    assert np.abs(np.corrcoef(numbers.T) - np.eye(3)).max() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("head", "outputs"),
+    [
+        (Categorical((3, 2)), [0.0, 1.0, -1.0, 0.3, -0.3]),
+        (Bernoulli(2), [0.5, -2.0]),
+        (Gaussian(1), [0.7, -0.2]),
+    ],
+    ids=["categorical", "bernoulli", "gaussian"],
+)
+def test_a_single_draw_is_distributed_as_the_policy_says(head, outputs):
+    rows = jnp.tile(jnp.asarray(outputs), (MANY, 1))
+    seeds = jnp.arange(MANY, dtype=jnp.uint32)
+    held = np.asarray(head.sample_with(rows, noise(seeds, seeds * 0, head.n_noise)), float)
+    fresh = np.asarray(head.sample(rows, jax.random.key(0)), float)
+    np.testing.assert_allclose(held.mean(axis=0), fresh.mean(axis=0), atol=0.01)
+    np.testing.assert_allclose(held.std(axis=0), fresh.std(axis=0), atol=0.01)
+
+
+def test_periods_have_all_lengths_and_end_with_episodes():
+    held = first_noise(jnp.arange(2000, dtype=jnp.uint32)[:, None])
+    longest, none = jnp.asarray([1000.0]), jnp.zeros(2000, bool)
+    held = renewed(held, none, jax.random.key(0), longest)
+    lengths = np.asarray(held.left[:, 0])
+    thirds = [(lengths < 10).mean(), ((lengths >= 10) & (lengths < 100)).mean()]
+    np.testing.assert_allclose(thirds, 1 / 3, atol=0.05)
+    after = renewed(held, none, jax.random.key(1), longest)
+    goes_on = lengths > 0
+    assert (np.asarray(after.seed == held.seed)[:, 0] == goes_on).all()
+    ended = renewed(held, ~none, jax.random.key(1), longest)
+    assert not (ended.seed == held.seed).any()
+    anew = renewed(held, none, jax.random.key(1), jnp.asarray([1.0]))
+    again = renewed(anew, none, jax.random.key(2), jnp.asarray([1.0]))
+    assert (np.asarray(again.left) == 0)[~goes_on].all()
+
+
+def test_a_held_decision_counts_once():
+    decision = jnp.asarray([[[1]], [[1]], [[2]], [[1]]])
+    np.testing.assert_allclose(
+        np.asarray(once(decision)).ravel(), np.array([1, 1, 3, 1]) / 3 / 0.5, rtol=1e-6
+    )
+
+
+def test_cuts_tell_far_observations_apart_more_often_than_near_ones():
+    seeds = jnp.arange(5000, dtype=jnp.uint32)
+
+    def apart(distance):
+        first = jnp.zeros((5000, 2, 3))
+        second = first.at[:, 0, 0].set(distance)
+        situations = [exploration.situation_of_numbers(x, seeds) for x in (first, second)]
+        return float((situations[0] != situations[1]).mean())
+
+    assert apart(0.0) == 0
+    assert 0 < apart(0.1) < apart(1.0) < apart(3.0) < 0.9
+
+
+def test_the_same_situation_gets_the_same_choice_until_the_period_ends():
+    held = Held(jnp.asarray([[7], [8]], jnp.uint32), jnp.asarray([[3], [3]]))
+    situation = jnp.asarray([5, 5], jnp.uint32)
+    first, again = (noise(held.seed[:, 0], situation, 4) for _ in range(2))
+    assert (first == again).all()
+    assert (first[0] != first[1]).all(), "environments explore on their own"
+    assert decisions(held.seed[:, 0], situation)[0] != decisions(held.seed[:, 0], situation)[1]

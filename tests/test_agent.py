@@ -1,0 +1,147 @@
+"""The Python API: any environment in, an agent out that predicts, saves, loads and goes on."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.vector import SyncVectorEnv
+
+from adastack import Agent
+from adastack.runs import RunError
+
+TINY = {"n_envs": 2, "n_steps": 32, "batch_size": 32, "n_epochs": 1, "hidden": 8}
+
+
+class Recall(gym.Env):
+    """Shows one of two signs, then nothing; asks for it at the end."""
+
+    observation_space = spaces.Box(-1, 1, (2,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, delay=3):
+        self.delay = delay
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.sign, self.clock = int(self.np_random.integers(2)), 0
+        return np.array([2 * self.sign - 1, 0], np.float32), {}
+
+    def step(self, action):
+        self.clock += 1
+        over = self.clock > self.delay
+        shown = np.array([0, self.clock == self.delay], np.float32)
+        right = int(action) == self.sign
+        return shown, float(over and right), over, False, {"is_success": over and right}
+
+
+def learned(env=Recall, steps=128, **more):
+    return Agent(env, k=2, **{**TINY, **more}).learn(steps, progress=False)
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        "passive-tmaze:length=3",
+        "CartPole-v1",
+        Recall(),
+        Recall,
+        lambda: Recall(5),
+        SyncVectorEnv([Recall] * 2),
+    ],
+    ids=["task", "id", "object", "class", "function", "vector"],
+)
+def test_every_form_of_an_environment_is_learned(env):
+    agent = learned(env, algo="ppo")
+    assert agent.steps == 128
+    assert np.isfinite(agent.evaluate(4)["return"])
+
+
+def test_what_is_no_environment_is_refused():
+    with pytest.raises(TypeError, match=r"expected the name of a task.*actual: int"):
+        Agent(3)
+    with pytest.raises(TypeError, match="a function that makes a Gymnasium environment"):
+        Agent(lambda: 3, **TINY).learn(64, progress=False)
+    with pytest.raises(ValueError, match="did you mean hidden"):
+        Agent(Recall, hiden=3)
+    with pytest.raises(RunError, match="call learn"):
+        Agent(Recall).evaluate()
+
+
+def test_predict_plays_in_the_wrapped_environment():
+    agent = learned()
+    env = agent.wrap(Recall())
+    stack, _ = env.reset(seed=0)
+    action, state = agent.predict(stack)
+    assert state is None
+    assert env.action_space.contains(action)
+    batch, _ = agent.predict(np.stack([stack, stack]))
+    assert batch.tolist() == [action.tolist()] * 2
+    drawn = {tuple(agent.predict(stack, deterministic=False)[0]) for _ in range(50)}
+    assert len(drawn) > 1
+
+
+def test_stable_baselines_evaluates_an_agent():
+    evaluation = pytest.importorskip("stable_baselines3.common.evaluation")
+    agent = learned()
+    mean, _ = evaluation.evaluate_policy(
+        agent, agent.wrap(Recall()), n_eval_episodes=200, warn=False
+    )
+    assert mean == pytest.approx(agent.evaluate(400)["return"], abs=0.15)
+
+
+def test_a_saved_agent_goes_on_as_the_first_does(tmp_path):
+    first = learned(normalize_observation=True)
+    first.save(tmp_path / "agent")
+    with pytest.raises(RunError, match="give env="):
+        Agent.load(tmp_path / "agent")
+    second = Agent.load(tmp_path / "agent", env=Recall)
+    assert second.evaluate(20) == first.evaluate(20)
+    first.learn(64, progress=False)
+    second.learn(64, progress=False)
+    assert first.steps == second.steps == 192
+    ours, theirs = (agent._session.checkpoint()[0] for agent in (first, second))
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name])
+    with pytest.raises(RunError, match="already exists"):
+        first.save(tmp_path / "agent")
+
+
+def test_a_table_goes_on_learning(tmp_path):
+    agent = Agent("passive-tmaze:length=4", seed=3).learn(20_000, progress=False)
+    agent.save(tmp_path / "table")
+    again = Agent.load(tmp_path / "table").learn(30_000, progress=False)
+    agent.learn(30_000, progress=False)
+    assert agent.steps == again.steps == 50_000
+    assert np.array_equal(agent._session.table, again._session.table)
+    assert len(agent.curves["return"]) == 500
+    assert agent.evaluate()["success"] == 1.0
+
+
+def test_a_callback_follows_and_stops_the_learning():
+    seen = []
+
+    def stop_at(agent):
+        seen.append(agent.steps)
+        return agent.steps < 192
+
+    agent = Agent(Recall, **TINY).learn(640, progress=False, callback=stop_at)
+    assert seen == [64, 128, 192]
+    assert agent.steps == 192
+
+
+def test_an_agent_shows_itself(tmp_path):
+    agent = learned("passive-tmaze:length=3", algo="ppo", steps=256)
+    figure = agent.plot()
+    assert figure.axes[0].get_xlabel() == "environment steps"
+    page = agent.watch(tmp_path / "watch.html")
+    assert "iframe" in page._repr_html_()
+    assert "passive-tmaze" in (tmp_path / "watch.html").read_text()
+
+
+@pytest.mark.slow
+def test_defaults_learn_to_remember():
+    """A cue, a delay of ten, a decision: every seed, with nothing but the defaults."""
+    for seed in range(3):
+        agent = Agent(lambda: Recall(10), seed=seed).learn(60_000, progress=False)
+        assert agent.evaluate()["success"] >= 0.99
