@@ -29,7 +29,7 @@ from adastack.lab.manifest import (
 from adastack.lab.reporter import seconds_before
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, versions
-from adastack.training import evaluate, make_session, run_document, run_session
+from adastack.training import RunSpec, evaluate, make_session, run_session
 
 Kind = Callable[[Mapping[str, Any], Path, Progress], dict[str, Any]]
 KINDS: dict[str, Kind] = {}
@@ -131,7 +131,7 @@ def empty(folder: Path) -> None:
 def _train(settings: Mapping[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Trains all seeds into ``run/``, from its checkpoint if there is one."""
     path = folder / RUN
-    document = run_document(**settings)
+    document = RunSpec(**settings).document()
     resumed = path.exists()
     try:
         result = _trained(document, path, progress)
