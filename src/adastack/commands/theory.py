@@ -136,7 +136,7 @@ def _show_kappa(console: Console, result: dict[str, Any]) -> None:
 
 
 def _show_policy(console: Console, policy: list[dict[str, Any]]) -> None:
-    table = Table("stack", "action", "gives up", box=box.SIMPLE_HEAD, title="An optimal policy")
+    table = Table("stack", "action", "evicts", box=box.SIMPLE_HEAD, title="An optimal policy")
     for row in policy:
         slot = row["evicted_slot"]
         table.add_row(" | ".join(row["stack"]), row["action"], f"slot {slot}: {row['stack'][slot]}")

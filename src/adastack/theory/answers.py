@@ -42,7 +42,7 @@ class Question:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
-        """The question in some settings; what else they hold is left alone."""
+        """The question in some settings; others are ignored."""
         names = {field.name for field in fields(cls)}
         return cls(**{n: v for n, v in settings.items() if n in names and v is not None})
 
@@ -58,7 +58,7 @@ class Question:
         )
 
     def about_optimal(self, task: FiniteTask) -> dict[str, Any]:
-        """What functions about optimal policies of one stack size are given."""
+        """The arguments of functions about optimal policies of one stack size."""
         return {
             "task": task,
             "stack_size": self._stack_size(task),
@@ -161,7 +161,7 @@ def sufficient_states(question: Question, memories: Iterable[str]) -> dict[str, 
 
 
 def _spelled(task: FiniteTask, rule: str, policy: StackPolicy) -> list[Answer]:
-    """A policy in words: what is in the stack, what is done, which slot is evicted."""
+    """A policy by name: what is in the stack, the action, which slot is evicted."""
     names = (*task.observation_names, "-")
     size = len(next(iter(policy)))
     slots = get_rule(rule).table(size)

@@ -86,8 +86,8 @@ def value_gaps(
     for agent, nodes in met.behind.items():
         histories = optimal.value[[met.nodes[node][0] for node in nodes]]
         number = induced.find(stacks.contents[agent])
-        worth = float(agents[number])
-        largest = float(np.abs(histories - worth).max())
+        agent_value = float(agents[number])
+        largest = float(np.abs(histories - agent_value).max())
         gaps.append(
             Gap(
                 task.name,
@@ -95,7 +95,7 @@ def value_gaps(
                 gamma,
                 induced.label(number),
                 float(histories[0]),
-                worth,
+                agent_value,
                 largest,
             )
         )
@@ -112,7 +112,7 @@ def plot_gaps(tables: dict[str, Sequence[tuple[int, float]]], path: str | Path) 
 
     Args:
         tables: For each curve its name and its points (length, gap).
-        path: The picture to write; its ending says which kind.
+        path: The picture to write; the ending gives the format.
     """
     from matplotlib.figure import Figure
 
