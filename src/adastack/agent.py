@@ -14,13 +14,13 @@ from adastack.progress import Silent, watch
 from adastack.runs import Run, RunError
 from adastack.tasks.registry import resolve
 from adastack.training import (
+    RunSpec,
     Session,
     algorithm,
     default_algo,
     default_preset,
     make_session,
     restored,
-    run_document,
 )
 from adastack.wrappers import MemoryStack
 
@@ -69,9 +69,10 @@ class Agent:
             settings = {"net": net, **settings}
         preset = preset or default_preset(algo, self._task)
         # Sessions want to know how long they are; `learn` says it when it begins.
-        self._document = run_document(
-            self._task, memory, k, algo, preset, steps=1, seeds=[seed], overrides=settings
-        )
+        self._document = RunSpec(
+            task=self._task, memory=memory, stack_size=k, algo=algo, preset=preset,
+            steps=1, seeds=[seed], overrides=settings,
+        ).document()  # fmt: skip
         self._session: Session | None = None
         self._rng = np.random.default_rng([seed, 3])
 

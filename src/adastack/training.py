@@ -177,32 +177,45 @@ def import_sessions() -> None:
             _load(row.session)
 
 
-def run_document(
-    task: str | Resolved,
-    memory: str,
-    stack_size: int,
-    algo: str,
-    preset: str,
-    steps: int,
-    seeds: Sequence[int],
-    overrides: Mapping[str, Any],
-    imports: Sequence[str] = (),
-) -> dict[str, Any]:
-    """What a run's ``settings.json`` says; the arguments are those of `train`."""
-    for name in imports:
-        import_module(name)
-    algorithm(algo, task)
-    return {
-        "task": str(task),
-        "memory": memory,
-        "stack_size": stack_size,
-        "algo": algo,
-        "preset": preset,
-        "steps": steps,
-        "seeds": list(seeds),
-        "settings": settings_for(algo, preset, overrides),
-        **({"imports": list(imports)} if imports else {}),
-    }
+@dataclass(frozen=True, kw_only=True)
+class RunSpec:
+    """What a run is asked to be."""
+
+    task: str | Resolved
+    """The task, or its name with its options."""
+    memory: str
+    """A memory rule, or, for tables, ``"random"``."""
+    stack_size: int
+    """The number of slots, k."""
+    algo: str
+    """One of `ALGORITHMS`."""
+    preset: str
+    """The settings to begin with."""
+    steps: int
+    """How many steps each seed takes."""
+    seeds: Sequence[int]
+    """The seeds."""
+    overrides: Mapping[str, Any]
+    """Settings that differ from the preset."""
+    imports: Sequence[str] = ()
+    """Modules that the task or the memory rule needs; the run remembers them."""
+
+    def document(self) -> dict[str, Any]:
+        """What the run's ``settings.json`` says.
+
+        Raises:
+            ValueError: If something asked for does not exist or does not fit.
+        """
+        for name in self.imports:
+            import_module(name)
+        algorithm(self.algo, self.task)
+        found = vars(self) | {
+            "task": str(self.task),
+            "seeds": list(self.seeds),
+            "settings": settings_for(self.algo, self.preset, self.overrides),
+        }
+        document = {name: found[name] for name in KEYS}
+        return document | ({"imports": list(self.imports)} if self.imports else {})
 
 
 def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> Session:
@@ -243,47 +256,23 @@ def restored(run: Run, task: Resolved | None = None) -> Session:
     return session
 
 
-def train(
-    *,
-    task: str,
-    memory: str,
-    stack_size: int,
-    algo: str,
-    preset: str,
-    steps: int,
-    seeds: Sequence[int],
-    path: Path,
-    overrides: Mapping[str, Any],
-    resume: bool,
-    progress: Progress,
-    imports: Sequence[str] = (),
-) -> dict[str, Any]:
+def train(*, path: Path, resume: bool, progress: Progress, **asked: Any) -> dict[str, Any]:
     """Trains seeds side by side and saves them as one run.
 
     With ``resume`` an unfinished run goes on from its last checkpoint and ends bit for bit as if it
     had never stopped; a finished one gives its result.
 
     Args:
-        task: The task's name with its options.
-        memory: A memory rule, or, for tables, ``"random"``.
-        stack_size: The number of slots, k.
-        algo: One of `ALGORITHMS`.
-        preset: The settings to begin with.
-        steps: How many steps each seed takes.
-        seeds: The seeds.
         path: The run's folder; it must be new, unless it is resumed.
-        overrides: Settings that differ from the preset.
         resume: Go on with the run in the folder, if there is one.
         progress: Where to say how far the run is.
-        imports: Modules that the task or the memory rule needs; the run remembers them.
+        **asked: What the run is asked to be: the fields of `RunSpec`.
 
     Raises:
         ValueError: If something asked for does not exist or does not fit; nothing is written then.
         RuntimeError: If a loss, an observation or a reward is not a number; the run is marked.
     """
-    document = run_document(
-        task, memory, stack_size, algo, preset, steps, seeds, overrides, imports
-    )
+    document = RunSpec(**asked).document()
     session = make_session(document)
     run = Run.resume(path, document) if resume else Run.create(path, document)
     if run.status == "finished":

@@ -91,27 +91,27 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def findings(store):
+def data(store):
     return gather(store, BOTH, SCALES["paper"])
 
 
-def test_shared_runs_are_timed_once(store, findings):
-    maze, _ = findings.chapters
+def test_shared_runs_are_timed_once(store, data):
+    maze, _ = data.reports
     twice = gather(store, {"one": maze.experiment, "two": maze.experiment}, SCALES["paper"])
-    assert twice.seconds == findings.seconds == maze.seconds
+    assert twice.seconds == data.seconds == maze.seconds
 
 
-def test_what_is_missing_or_failed_is_gathered(findings):
-    maze, empty = findings.chapters
+def test_what_is_missing_or_failed_is_gathered(data):
+    maze, empty = data.reports
     assert len(maze.jobs) == 4
     assert [job.settings.get("seeds") for job in maze.missing] == [[2, 3], None]
     assert list(maze.failed.values()) == ["out of <luck>"]
     assert maze.seconds > 0
     assert empty.finished == []
-    assert findings.count == {"holds": 1, "fails": 1}
-    assert len(findings.finished) == 2
-    assert findings.libraries[0]["adastack"]
-    assert int(findings.machine["cores"]) > 0
+    assert data.count == {"holds": 1, "fails": 1}
+    assert len(data.finished) == 2
+    assert data.libraries[0]["adastack"]
+    assert int(data.machine["cores"]) > 0
 
 
 def test_missing_seeds_are_named_together():
@@ -123,8 +123,8 @@ def test_missing_seeds_are_named_together():
     ]
 
 
-def test_the_page_says_it_all(findings):
-    html = report_page(findings, store="there").html()
+def test_the_page_says_it_all(data):
+    html = report_page(data, store="there").html()
     for words in (
         "✓ holds",
         "✗ fails",
@@ -139,18 +139,18 @@ def test_the_page_says_it_all(findings):
         "out of &lt;luck&gt;",
         "adastack reproduce maze --scale paper --store there",
         "No run has finished yet.",
-        findings.machine["cores"],
-        findings.libraries[0]["numpy"],
+        data.machine["cores"],
+        data.libraries[0]["numpy"],
         '<a href="#maze">The maze &amp; its cue</a>',
     ):
         assert words in html
-    # A chapter without a run has no figure of nothing.
+    # A report without a run has no figure of nothing.
     assert "No bars" not in html
     assert html.count("<figure") == 1
 
 
-def test_two_drawings_do_not_share_their_names(findings):
-    page = report_page(findings)
+def test_two_drawings_do_not_share_their_names(data):
+    page = report_page(data)
     page.svg(SVG, "again")
     html = page.html()
     names = [part.split('"')[0] for part in html.split('<clipPath id="')[1:]]
@@ -158,8 +158,8 @@ def test_two_drawings_do_not_share_their_names(findings):
     assert all(f"url(#{name})" in html for name in names)
 
 
-def test_a_task_with_a_finished_run_is_watched(store, findings):
-    watched = watch_all(store, findings.finished)
+def test_a_task_with_a_finished_run_is_watched(store, data):
+    watched = watch_all(store, data.finished)
     assert [("adaptive" in w.title, "frame" in w.title) for w in watched] == [
         (True, False),
         (False, True),
@@ -167,15 +167,15 @@ def test_a_task_with_a_finished_run_is_watched(store, findings):
     assert watched[0].episode["frames"][-1]["success"]
 
 
-def test_a_run_that_cannot_be_shown_is_named(store, findings, tmp_path):
-    job = findings.finished[0]
+def test_a_run_that_cannot_be_shown_is_named(store, data, tmp_path):
+    job = data.finished[0]
     broken = Store(tmp_path)
     with broken.claim(job) as folder:
         perform(job, folder, Silent())
         (folder / "run" / "checkpoint.json").write_text("{}")
     (watched,) = watch_all(broken, [job])
     assert watched.episode is None
-    html = report_page(findings, [watched]).html()
+    html = report_page(data, [watched]).html()
     assert "cannot be shown" in html
 
 
@@ -183,11 +183,11 @@ def read(folder):
     return {p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def test_the_results_folder_is_small_and_the_same_every_time(store, findings, tmp_path):
+def test_the_results_folder_is_small_and_the_same_every_time(store, data, tmp_path):
     (tmp_path / "maze").mkdir()
     (tmp_path / "maze" / "old.csv").write_text("from an earlier report")
     (tmp_path / "maze" / "notes.txt").write_text("ours")
-    files = write_results(findings, tmp_path)
+    files = write_results(data, tmp_path)
     first = read(tmp_path)
     assert {str(path) for path in first} == {
         "README.md", "machine.json", "maze/README.md", "maze/bars.svg", "maze/claims.json",
@@ -249,13 +249,13 @@ def test_every_experiment_can_be_reported_before_it_has_run(tmp_path):
     assert "its trainings are too short to decide a claim" in html
     assert escape(NAMES) in html
     assert escape(NUMBERS) in html
-    assert all(escape(chapter.experiment.title) in html for chapter in found.chapters)
+    assert all(escape(report.experiment.title) in html for report in found.reports)
 
 
 @pytest.mark.skipif(executable() is None, reason="there is no Chromium here")
 @pytest.mark.parametrize("width", [1100, 390])
-def test_the_report_draws_and_plays_in_a_browser(store, findings, width, tmp_path):
-    page = report_page(findings, watch_all(store, findings.finished))
+def test_the_report_draws_and_plays_in_a_browser(store, data, width, tmp_path):
+    page = report_page(data, watch_all(store, data.finished))
     page.write(tmp_path / "report.html")
     with Browser() as browser:
         browser.open(tmp_path / "report.html", width=width)

@@ -268,10 +268,10 @@ def test_what_was_begun_takes_only_the_rest(store):
 
 
 def test_the_time_left_does_not_read_the_store_again(store, monkeypatch):
-    rates, job = SpeedEstimates(store), tabular()
-    first = rates.seconds_left(job)
+    speeds, job = SpeedEstimates(store), tabular()
+    first = speeds.seconds_left(job)
     monkeypatch.setattr(Store, "share_left", lambda *args: pytest.fail("read again"))
-    assert rates.seconds_left(job) == first
+    assert speeds.seconds_left(job) == first
 
 
 def test_a_new_test_needs_no_new_training(store):

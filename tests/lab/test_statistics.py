@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
@@ -26,6 +26,7 @@ def test_t_interval_is_scipys(values):
     assert np.allclose([found.low, found.high], [want.low, want.high])
 
 
+@settings(deadline=None)
 @given(sample(), sample())
 def test_welch_interval_is_scipys(first, second):
     found = s.difference_interval(first, second)

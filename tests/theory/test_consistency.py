@@ -6,6 +6,7 @@ import pytest
 from adastack.process import induce
 from adastack.tasks import make_task, passive_tmaze
 from adastack.theory.consistency import optimal_consistency, policy_consistency
+from adastack.theory.question import Question
 from adastack.theory.table import consistency_table
 from adastack.theory.values import uniform_policy
 from theory.plain import outcomes, push
@@ -72,7 +73,7 @@ def stack_of(task, rule, policy, history):
 )
 def test_a_witness_is_confirmed_by_replaying_it(spec, k):
     task = make_task(spec)
-    found = optimal_consistency(task, k, gamma=0.9)
+    found = optimal_consistency(Question(task, k, gamma=0.9))
     assert not found.consistent
     assert found.proved
     for history, value in zip(found.witness.histories, found.witness.values, strict=True):
@@ -114,7 +115,7 @@ def test_the_papers_table_computed():
 
 def test_enough_slots_to_count_the_corridor_restore_consistency():
     # AS(k) can hold the cue and k - 1 greys: a corridor of three cells needs k = 4.
-    answers = [optimal_consistency(passive_tmaze(5), k).consistent for k in (2, 3, 4)]
+    answers = [optimal_consistency(Question(passive_tmaze(5), k)).consistent for k in (2, 3, 4)]
     assert answers == [False, False, True]
 
 
@@ -131,4 +132,4 @@ def test_a_given_policy():
 
 def test_too_small_a_stack_is_named():
     with pytest.raises(ValueError, match="expected a stack size with an optimal adaptive policy"):
-        optimal_consistency(make_task("xormaze"), 2)
+        optimal_consistency(Question(make_task("xormaze"), 2))

@@ -5,6 +5,7 @@ import pytest
 
 from adastack.tasks import active_tmaze, make_task, passive_tmaze
 from adastack.theory.gap import largest_gap, plot_gaps, value_gaps
+from adastack.theory.question import Question
 from adastack.theory.states import count_states
 from theory.plain import reachable_stacks
 
@@ -13,7 +14,7 @@ from theory.plain import reachable_stacks
 @pytest.mark.parametrize("length", [3, 4, 16, 100])
 def test_tmaze_gap_in_closed_form(maze, length):
     gamma, corridor = 0.99, length - 2
-    gap = largest_gap(value_gaps(maze(length), 2, gamma=gamma))
+    gap = largest_gap(value_gaps(Question(maze(length), 2, gamma=gamma)))
     average = np.mean([gamma**steps for steps in range(1, corridor + 1)])
     assert gap.gap == pytest.approx(abs(gamma**corridor - average), abs=1e-12)
     if corridor > 1:
@@ -23,9 +24,9 @@ def test_tmaze_gap_in_closed_form(maze, length):
 
 
 def test_a_long_enough_window_has_no_gap():
-    assert largest_gap(value_gaps(passive_tmaze(6), 6, "frame")).gap == pytest.approx(0)
+    assert largest_gap(value_gaps(Question(passive_tmaze(6), 6, "frame"))).gap == pytest.approx(0)
     with pytest.raises(ValueError, match="optimal frame policy"):
-        value_gaps(passive_tmaze(6), 5, "frame")
+        value_gaps(Question(passive_tmaze(6), 5, "frame"))
 
 
 def test_the_plot_reads_a_table(tmp_path):

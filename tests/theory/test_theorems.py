@@ -7,6 +7,7 @@ from adastack.process import induce
 from adastack.tasks import make_task, passive_tmaze, xormaze
 from adastack.theory.consistency import optimal_consistency, policy_consistency
 from adastack.theory.kappa import kappa
+from adastack.theory.question import Question
 from adastack.theory.random_tasks import (
     blind_task,
     branching_task,
@@ -78,7 +79,7 @@ def test_theorem_2_fails_without_value_consistency():
 def test_theorem_3_holds_on_value_consistent_tasks(make, seed):
     task = make(seed)
     assert kappa(task, gamma=GAMMA).kappa == 1
-    assert optimal_consistency(task, 1, gamma=GAMMA).consistent
+    assert optimal_consistency(Question(task, 1, gamma=GAMMA)).consistent
     for k in (1, 2):
         found = td_outcome(induce(task, "adaptive", k), GAMMA)
         assert found.optimal

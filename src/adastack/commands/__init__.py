@@ -17,18 +17,18 @@ PIPE_WIDTH = 120
 
 
 class Output(Console):
-    """Standard output; wide where it is not a terminal, and honest about a reader that left."""
+    """Standard output; wide where it is not a terminal, and it reports a closed pipe."""
 
     def __init__(self) -> None:
         super().__init__(width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
     def on_broken_pipe(self) -> None:
-        """Leaves it to the command line, which knows that this is no failure."""
+        """Raises, so that the command line can end without a failure."""
         raise BrokenPipeError
 
 
 def check_out(path: Path) -> None:
-    """Makes the folder of ``--out``; before the work, so that none is lost.
+    """Makes the folder of ``--out``, before any work that could be lost.
 
     Raises:
         ValueError: If the file cannot be written.

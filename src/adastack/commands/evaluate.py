@@ -1,4 +1,4 @@
-"""``adastack evaluate``: what the policies of a run are worth, on its own task or on another."""
+"""``adastack evaluate``: evaluates the policies of a run, on its own task or on another."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Plays the policies of every seed."""
+    """Evaluates the policies of every seed."""
     opened = Run.open(args.run)
     # On a terminal only, and gone at the end: long tests of real worlds take minutes.
     with Console(stderr=True).status(f"testing {args.run} on {args.task or 'its own task'}"):

@@ -98,7 +98,7 @@ def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:
 
 
 def _folder(args: argparse.Namespace, k: int) -> Path:
-    """The same for the same question, so that a search that was stopped goes on."""
+    """The same for the same settings, so that a search that was stopped is resumed."""
     words = ["find-k", args.task, args.memory, args.algo, args.net, args.preset]
     words += [f"{int(args.steps)}-steps", f"{args.seeds}-seeds", f"k-{k}"]
     return Path(args.out) / re.sub(r"[^\w.=-]+", "-", "_".join(filter(None, words)))

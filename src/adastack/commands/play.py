@@ -29,5 +29,5 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(result: dict[str, Any]) -> None:
-    """Says where the page is."""
+    """Prints where the page is."""
     Output().print(f"Hold the stack yourself: open {result['file']} in a browser", highlight=False)

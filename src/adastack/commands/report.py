@@ -53,18 +53,18 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     check_out(args.out)
     store = Store(args.store)
     with Console(stderr=True).status("reading the runs") as status:
-        findings = gather(store, chosen, SCALES[args.scale])
+        data = gather(store, chosen, SCALES[args.scale])
         status.update("playing the best runs")
-        episodes = watch_all(store, findings.finished)
-    page = report_page(findings, episodes, "" if args.store == ROOT else str(args.store))
+        episodes = watch_all(store, data.finished)
+    page = report_page(data, episodes, "" if args.store == ROOT else str(args.store))
     page.write(args.out)
     if args.results:
         args.results.mkdir(parents=True, exist_ok=True)
-        write_results(findings, args.results)
+        write_results(data, args.results)
     return {
         "file": str(args.out),
         "results": args.results and str(args.results),
-        **summary_of(findings),
+        **summary_of(data),
     }
 
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack reproduce``."""
     parser.epilog = (
         "Interrupted in any way, the same command goes on. Runs that exist are reused, also "
-        "between experiments. `adastack report` then says which claims hold."
+        "between experiments. `adastack report` then shows which claims hold."
     )
     parser.add_argument("names", metavar="NAME", nargs="*", help="experiments, or all (see --list)")
     what = parser.add_argument_group("what is run")
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Runs what the experiments lack, or says what that is."""
+    """Runs what the experiments lack, or lists it."""
     chosen = choose_experiments(args.names or ["all"] * args.list)
     sweeps = {
         name: first_seeds(each.sweep(SCALES[args.scale]), args.seeds)
@@ -137,17 +137,17 @@ def without(sweeps: dict[str, list[Job]], words: Sequence[str]) -> dict[str, lis
 
 def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, Any]:
     """How many runs exist, how many are to do, and how long that takes."""
-    rates = SpeedEstimates(store)
+    speeds = SpeedEstimates(store)
     everything = merged(job for jobs in sweeps.values() for job in jobs)
     finished = {job.address for job in everything if store.is_finished(job)}
 
     def size(jobs: list[Job]) -> dict[str, Any]:
         todo = [job for job in jobs if job.address not in finished]
-        each = [rates.seconds_left(job) for job in todo]
+        each = [speeds.seconds_left(job) for job in todo]
         return {
             "exist": len(jobs) - len(todo),
             "to_do": len(todo),
-            "steps": sum(round(job.steps * rates.share_left(job)) for job in todo),
+            "steps": sum(round(job.steps * speeds.share_left(job)) for job in todo),
             "seconds": max([sum(each) / workers, *each], default=0.0),
         }
 
@@ -155,7 +155,7 @@ def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, 
         "experiments": {name: size(jobs) for name, jobs in sweeps.items()},
         "all": size(everything),
         "workers": workers,
-        "measured": sum(rates.measured(job) is not None for job in everything),
+        "measured": sum(speeds.measured(job) is not None for job in everything),
     }
 
 
@@ -171,7 +171,7 @@ def _line(experiment: Experiment, jobs: list[Job]) -> dict[str, Any]:
 
 
 def show(result: dict[str, Any]) -> None:
-    """Prints the list, the plan, or what became of the runs."""
+    """Prints the list, the plan, or how the runs ended."""
     if "list" in result:
         _show_list(result["list"])
     elif "plan" in result:

@@ -60,7 +60,7 @@ def exit_code(result: dict[str, Any]) -> int:
 
 
 def _row(store: Store, job: Job | None, folder: Path) -> dict[str, Any]:
-    """A run in a line; every file of it is compared with its checksum."""
+    """A run as a row; every file of it is compared with its checksum."""
     row: dict[str, Any] = {"address": folder.name, "bytes": _size(folder)}
     if job is None:
         return {**row, "what": "?", "seeds": [], "steps": 0, "status": "damaged"}

@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.tasks import make_task, resolve
+from adastack.tasks import resolve
 from adastack.theory.answers import (
-    Question,
     consistency_answer,
     gap_answers,
     kappa_answer,
@@ -24,6 +23,7 @@ from adastack.theory.answers import (
 )
 from adastack.theory.gap import plot_gaps
 from adastack.theory.kappa import MAX_CHOICES, MAX_K
+from adastack.theory.question import Question
 from adastack.theory.table import SPECS
 
 MEMORIES = ("adaptive", "frame")
@@ -75,10 +75,9 @@ def _kappa(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _gap(args: argparse.Namespace) -> dict[str, Any]:
-    question = Question.of(vars(args))
     if not args.lengths:
-        return {"task": args.task, "gaps": gap_answers(question)}
-    rows = list(largest_gaps(question, args.lengths))
+        return {"task": args.task, "gaps": gap_answers(Question.of(vars(args)))}
+    rows = list(largest_gaps(vars(args), args.lengths))
     if args.plot:
         points = [(row["length"], row["gap"]) for row in rows]
         plot_gaps({resolve(args.task).name: points}, args.plot)
@@ -92,10 +91,11 @@ def _consistency(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _states(args: argparse.Namespace) -> dict[str, Any]:
+    question = Question.of(vars(args))
     return {
-        "task": make_task(args.task).name,
-        "states": states_answers(args.task, MEMORIES, range(1, (args.k or 4) + 1)),
-        "enough": sufficient_states(Question.of(vars(args)), MEMORIES),
+        "task": question.task.name,
+        "states": states_answers(question.task, MEMORIES, range(1, (args.k or 4) + 1)),
+        "enough": sufficient_states(question, MEMORIES),
     }
 
 
@@ -136,7 +136,7 @@ def _show_kappa(console: Console, result: dict[str, Any]) -> None:
 
 
 def _show_policy(console: Console, policy: list[dict[str, Any]]) -> None:
-    table = Table("stack", "action", "gives up", box=box.SIMPLE_HEAD, title="An optimal policy")
+    table = Table("stack", "action", "evicts", box=box.SIMPLE_HEAD, title="An optimal policy")
     for row in policy:
         slot = row["evicted_slot"]
         table.add_row(" | ".join(row["stack"]), row["action"], f"slot {slot}: {row['stack'][slot]}")

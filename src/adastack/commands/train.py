@@ -1,4 +1,4 @@
-"""``adastack train``: let agents learn what to remember, and keep them as a run."""
+"""``adastack train``: trains agents that learn what to remember, and keeps them as a run."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Trains, or goes on training, and returns what the policies are worth."""
+    """Trains, or resumes training, and returns the final evaluation."""
     args.task = with_arguments(args.task, args.env_arg)
     args.algo = args.algo or default_algo(args.task)
     row = algorithm(args.algo, args.task)
@@ -128,7 +128,7 @@ def with_arguments(task: str, arguments: list[str]) -> str:
 
 
 def default_folder(args: argparse.Namespace, overrides: dict[str, Any]) -> Path:
-    """A folder whose name says what is asked for; the same for the same question."""
+    """A folder named after the settings, so that the same settings give the same folder."""
     words = [
         args.task,
         f"{args.memory}-{args.k}",

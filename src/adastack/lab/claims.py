@@ -23,7 +23,7 @@ Status = Literal["holds", "fails", "not enough runs"]
 
 
 class Verdict(NamedTuple):
-    """What our results say of a claim."""
+    """Whether our results support a claim."""
 
     status: Status
     measured: str
@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says, and how to test it."""
+    """A statement of the paper, and how to test it."""
 
     id: str
     sentence: str
@@ -63,7 +63,7 @@ class Arm:
     where: Mapping[str, Any]
     """What their rows have (see `Results.rows`)."""
     least: int = 5
-    """How many seeds are needed to speak of them."""
+    """How many seeds are needed to judge them."""
     tested: str | None = None
     """The task they are tested on, if it is not the one they were trained on."""
 
@@ -182,7 +182,7 @@ def about(what: str, check: Check) -> Check:
 
 
 def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where: Any) -> Check:
-    """What an exact computation says."""
+    """A check of the answer of an exact computation."""
 
     def check(results: Results) -> Found | None:
         rows = results.exact(kind, **where)
@@ -194,7 +194,7 @@ def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where:
 def _check(
     metric: str, arms: Sequence[Arm], judge: Callable[[Sequence[Floats], str], Found]
 ) -> Check:
-    """A check of the seeds of some arms, given with their means in words; all must have enough."""
+    """A check of the metric of some arms; ``judge`` is given the seeds of each and their means."""
 
     def check(results: Results) -> Found | None:
         found = [arm.values(results, metric) for arm in arms]
@@ -208,5 +208,5 @@ def _check(
 
 
 def evaluate(claims: Iterable[Claim], results: Results) -> list[tuple[Claim, Verdict]]:
-    """Each claim with what the results say of it."""
+    """Each claim with its verdict."""
     return [(claim, claim.test(results)) for claim in claims]

@@ -17,7 +17,7 @@ from adastack.viewer.episode import spelled
 from adastack.viewer.show import show_of
 
 MOST_STEPS, MOST_PICTURES = 60, 40
-"""Steps that are shown: drawn by the page, and as pictures, which take more room."""
+"""Steps that are shown: drawn by the page, and as pictures, which take more space."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from adastack.tasks import make_task
 from adastack.theory import answers
 from adastack.theory.cost import Shape, cost_table
 from adastack.theory.optimal import GAMMA
+from adastack.theory.question import Question
 from adastack.theory.table import SPECS
 from adastack.theory.td import td_outcome
 
@@ -27,7 +28,7 @@ def find_kappa(settings: Settings, folder: Path, progress: Progress) -> Result:
 
     Gives what `answers.kappa_answer` does, but for the policy.
     """
-    answer = answers.kappa_answer(answers.Question.of(settings))
+    answer = answers.kappa_answer(Question.of(settings))
     del answer["policy"]
     return answer
 
@@ -39,8 +40,8 @@ def find_gaps(settings: Settings, folder: Path, progress: Progress) -> Result:
     Gives rows with length, stack, optimal, agent, gap and largest: one for each length, or one
     for the task as it is.
     """
-    question, rows = answers.Question.of(settings), list[Result]()
-    for row in answers.largest_gaps(question, settings.get("lengths") or [None]):
+    rows: list[Result] = []
+    for row in answers.largest_gaps(settings, settings.get("lengths") or [None]):
         rows.append(row)
         progress.update(len(rows))
     return {"task": settings["task"], "rows": rows}
@@ -55,7 +56,7 @@ def find_consistency(settings: Settings, folder: Path, progress: Progress) -> Re
     """
     if settings["task"] in SPECS and set(settings) == {"task"}:
         return answers.table_answer(settings["task"])
-    answer = answers.consistency_answer(answers.Question.of(settings))
+    answer = answers.consistency_answer(Question.of(settings))
     return {**answer, "task": settings["task"], "policy": None}
 
 
@@ -77,7 +78,7 @@ def find_states(settings: Settings, folder: Path, progress: Progress) -> Result:
     """
     memories = settings.get("memories", ("adaptive", "frame"))
     sizes = settings.get("sizes", (1, 2, 3, 4))
-    rows = answers.states_answers(settings["task"], memories, sizes)
+    rows = answers.states_answers(make_task(settings["task"]), memories, sizes)
     return {"task": settings["task"], "rows": rows}
 
 

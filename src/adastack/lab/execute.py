@@ -1,4 +1,4 @@
-"""What a worker does with a job: compute it, test it, and say what was written."""
+"""What a worker does with a job: compute it, evaluate it, and write the manifest."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from adastack.lab.manifest import (
 from adastack.lab.reporter import seconds_before
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, versions
-from adastack.training import evaluate, make_session, run_document, run_session
+from adastack.training import RunSpec, evaluate, make_session, run_session
 
 Kind = Callable[[Mapping[str, Any], Path, Progress], dict[str, Any]]
 KINDS: dict[str, Kind] = {}
@@ -70,7 +70,7 @@ def kind_of(name: str) -> Kind:
 
 
 def perform(job: Job, folder: Path, progress: Progress) -> Document:
-    """Computes what a folder lacks of its job, and returns what ``done.json`` says then.
+    """Computes what a folder lacks of its job, and returns the content of ``done.json``.
 
     The folder must be held (see `Store.claim`). What is damaged is thrown away and computed anew.
     """
@@ -131,7 +131,7 @@ def empty(folder: Path) -> None:
 def _train(settings: Mapping[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Trains all seeds into ``run/``, from its checkpoint if there is one."""
     path = folder / RUN
-    document = run_document(**settings)
+    document = RunSpec(**settings).document()
     resumed = path.exists()
     try:
         result = _trained(document, path, progress)
@@ -157,7 +157,7 @@ def _trained(document: dict[str, Any], path: Path, progress: Progress) -> dict[s
 
 
 def _evaluate(job: Job, folder: Path, evaluation: Evaluation) -> None:
-    """Tests what was trained."""
+    """Evaluates what was trained."""
     task = None if evaluation.task == job.settings["task"] else evaluation.task
     found = evaluate(
         Run.open(folder / RUN),

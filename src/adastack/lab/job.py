@@ -99,7 +99,7 @@ def train_jobs(
 
 
 def merged(jobs: Iterable[Job]) -> list[Job]:
-    """Each job once, with all the evaluations that anyone asked for; in the order they came."""
+    """Each job once, with all the evaluations asked for; in the order they came."""
     found: dict[str, Job] = {}
     for job in jobs:
         known = found.setdefault(job.address, job)

@@ -1,4 +1,4 @@
-"""What runs now: a table on a terminal, a line for each job that ended elsewhere."""
+"""The progress of jobs: a live table on a terminal, elsewhere a line for each job that ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = ("success", "return", "reward_rate", "memory_regret")
 
 @contextmanager
 def watch_jobs() -> Iterator[OnChange]:
-    """Shows on standard error how jobs get on; give what it yields to `run` as ``on_change``."""
+    """Shows the progress of jobs on standard error; what it yields is `run`'s ``on_change``."""
     if not sys.stderr.isatty():
         yield _Lines()
         return
@@ -44,7 +44,7 @@ def table_of(board: Board) -> Table:
 
 
 def headline(board: Board) -> str:
-    """How things stand, in a line."""
+    """How many jobs are finished, failed, running and waiting, in a line."""
     outcome = board.outcome
     counts = {
         "finished": len(outcome.finished) + len(outcome.skipped),
@@ -58,7 +58,7 @@ def headline(board: Board) -> str:
 
 
 def label(job: Job) -> str:
-    """A job in a few words.
+    """A short description of a job.
 
     Example:
         >>> label(Job("kappa", {"task": "xormaze", "memory": "frame"}))
@@ -73,7 +73,7 @@ def label(job: Job) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in words.
+    """A time in readable units.
 
     Example:
         >>> [duration(s) for s in (0.42, 59.6, 61, 7300)]
@@ -87,24 +87,25 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
-def _row(said: dict[str, Any] | None, job: Job) -> list[str]:
+def _row(progress: dict[str, Any] | None, job: Job) -> list[str]:
     seeds = span(job.settings.get("seeds", ()))
-    if not said or not said["step"]:
+    if not progress or not progress["step"]:
         return [label(job), seeds, "starts" if job.steps else "computes", "", "", ""]
-    if "tests" in said["numbers"]:
-        test = "test {test:.0f} of {tests:.0f}".format(**said["numbers"])
+    if "tests" in progress["numbers"]:
+        test = "test {test:.0f} of {tests:.0f}".format(**progress["numbers"])
         return [label(job), seeds, test, "", "", ""]
-    numbers = ((name, said["numbers"].get(name)) for name in SHOWN)
+    numbers = ((name, progress["numbers"].get(name)) for name in SHOWN)
     now = "  ".join(f"{name} {value:.3g}" for name, value in numbers if value is not None)
-    share = f"{said['step'] / said['total']:.0%}" if said["total"] else str(said["step"])
-    if not said["rate"] or not said["total"]:
+    step, total, rate = (progress[name] for name in ("step", "total", "rate"))
+    share = f"{step / total:.0%}" if total else str(step)
+    if not rate or not total:
         return [label(job), seeds, share, "", now, ""]
-    left = (said["total"] - said["step"]) * len(job.settings["seeds"]) / said["rate"]
-    return [label(job), seeds, share, f"{said['rate']:,.0f}", now, duration(max(left, 0.0))]
+    left = (total - step) * len(job.settings["seeds"]) / rate
+    return [label(job), seeds, share, f"{rate:,.0f}", now, duration(max(left, 0.0))]
 
 
 def span(seeds: Sequence[int]) -> str:
-    """Seeds in a word."""
+    """A range of seeds: ``0-4``."""
     return f"{min(seeds)}-{max(seeds)}" if len(seeds) > 1 else "".join(map(str, seeds))
 
 
@@ -112,7 +113,7 @@ class _Lines:
     """A line on standard error for each job that ended."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
 
     def __call__(self, board: Board) -> None:
         jobs = {job.address: job for job in board.jobs}
@@ -124,15 +125,15 @@ class _Lines:
             self._print(board, text)
 
     def failures(self, board: Board) -> list[str]:
-        """Failures that were not said yet."""
+        """Failures that have not been printed yet."""
         jobs = {job.address: job for job in board.jobs}
         failed = board.outcome.failed.items()
         new = [(address, reason) for address, reason in failed if self._first(address)]
         return [f"{label(jobs[address])}: failed: {reason}" for address, reason in new]
 
     def _first(self, address: str) -> bool:
-        new = address not in self._said
-        self._said.add(address)
+        new = address not in self._printed
+        self._printed.add(address)
         return new
 
     def _print(self, board: Board, text: str) -> None:

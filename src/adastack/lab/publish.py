@@ -15,8 +15,8 @@ from adastack.viewer.svg import slim
 OURS = (".csv", ".svg", ".json")
 
 
-def write_results(findings: ReportData, folder: Path) -> list[Path]:
-    """Writes what is worth keeping of every experiment with a finished run.
+def write_results(data: ReportData, folder: Path) -> list[Path]:
+    """Writes tables, figures and verdicts of every experiment with a finished run.
 
     An experiment's folder holds a CSV file for each table, an SVG file for each figure,
     ``claims.json`` and a README; what an earlier report wrote there and this one does not is
@@ -25,21 +25,20 @@ def write_results(findings: ReportData, folder: Path) -> list[Path]:
     Returns:
         The files, in order.
     """
-    shown = [chapter for chapter in findings.chapters if chapter.finished]
-    files = [path for chapter in shown for path in _write_chapter(chapter, findings.scale, folder)]
-    machine = {**findings.machine, "libraries": findings.libraries}
+    shown = [report for report in data.reports if report.finished]
+    files = [path for report in shown for path in _write_experiment(report, data.scale, folder)]
+    machine = {**data.machine, "libraries": data.libraries}
     write_json(folder / "machine.json", machine)
-    write_whole(folder / "README.md", _readme(findings, shown).encode())
+    write_whole(folder / "README.md", _readme(data, shown).encode())
     return [*files, folder / "machine.json", folder / "README.md"]
 
 
-def _write_chapter(chapter: ExperimentReport, scale: str, folder: Path) -> list[Path]:
-    place = folder / chapter.experiment.name
+def _write_experiment(report: ExperimentReport, scale: str, folder: Path) -> list[Path]:
+    place = folder / report.experiment.name
     place.mkdir(parents=True, exist_ok=True)
-    contents = {f"{table.name}.csv": _csv(table) for table in chapter.analysis.tables}
+    contents = {f"{table.name}.csv": _csv(table) for table in report.analysis.tables}
     contents |= {
-        f"{figure.name}.svg": f"{slim(figure.svg)}\n".encode()
-        for figure in chapter.analysis.figures
+        f"{figure.name}.svg": f"{slim(figure.svg)}\n".encode() for figure in report.analysis.figures
     }
     contents["claims.json"] = encode_json(
         [
@@ -51,10 +50,10 @@ def _write_chapter(chapter: ExperimentReport, scale: str, folder: Path) -> list[
                 "measured": verdict.measured,
                 "needed": verdict.needed,
             }
-            for claim, verdict in chapter.verdicts
+            for claim, verdict in report.verdicts
         ]
     )
-    contents["README.md"] = _page(chapter, scale).encode()
+    contents["README.md"] = _page(report, scale).encode()
     for old in place.iterdir():
         if old.suffix in OURS and old.name not in contents:
             old.unlink()
@@ -71,12 +70,12 @@ def _csv(table: Table) -> bytes:
     return text.getvalue().encode()
 
 
-def _readme(findings: ReportData, shown: list[ExperimentReport]) -> str:
-    """The first page: how the claims stand, and where to read on."""
-    count, machine = findings.count, findings.machine
+def _readme(data: ReportData, shown: list[ExperimentReport]) -> str:
+    """The first page: which claims hold, with links to the experiments."""
+    count, machine = data.count, data.machine
     parts = [
         "# Results",
-        f"Scale: {findings.scale}. Of {count.total()} claims {count['holds']} hold, "
+        f"Scale: {data.scale}. Of {count.total()} claims {count['holds']} hold, "
         f"{count['fails']} fail and {count['not enough runs']} lack runs to decide. Computed on "
         f"{machine['cores']} cores of {machine['processor'] or machine['architecture']} with "
         f"{machine['memory'] or 'unknown'} memory; library versions are in "
@@ -86,50 +85,50 @@ def _readme(findings: ReportData, shown: list[ExperimentReport]) -> str:
         "Each has a page: what was run, its claims with what was measured, figures and tables.",
         _experiments(shown),
     ]
-    missing = [c.experiment.name for c in findings.chapters if not c.finished]
+    missing = [c.experiment.name for c in data.reports if not c.finished]
     if missing:
         parts += [f"Not run yet: {', '.join(missing)}."]
-    parts += ["## Claims", _claims(findings, {c.experiment.name for c in shown})]
+    parts += ["## Claims", _claims(data, {c.experiment.name for c in shown})]
     parts += ["## Names and numbers", NAMES, NUMBERS]
     return "\n\n".join(parts) + "\n"
 
 
 def _experiments(shown: list[ExperimentReport]) -> str:
     rows = []
-    for chapter in shown:
-        each, count = chapter.experiment, chapter.count
-        runs = f"{len(chapter.finished)} of {len(chapter.jobs)}"
+    for report in shown:
+        each, count = report.experiment, report.count
+        runs = f"{len(report.finished)} of {len(report.jobs)}"
         numbers = [str(count[status]) for status in STATUSES]
         rows.append([f"[{each.title}]({each.name}/README.md)", each.where, runs, *numbers])
     header = ["experiment", "in the paper", "runs finished", "claims hold", "fail", "undecided"]
     return _markdown(header, rows)
 
 
-def _claims(findings: ReportData, shown: set[str]) -> str:
+def _claims(data: ReportData, shown: set[str]) -> str:
     rows = []
     for status in STATUSES:
-        for chapter in findings.chapters:
-            name = chapter.experiment.name
+        for report in data.reports:
+            name = report.experiment.name
             link = f"[{name}]({name}/README.md)" if name in shown else name
             rows += [
                 [BADGES[status], claim.sentence, claim.where, link]
-                for claim, verdict in chapter.verdicts
+                for claim, verdict in report.verdicts
                 if verdict.status == status
             ]
     return _markdown(["verdict", "claim", "in the paper", "experiment"], rows)
 
 
-def _page(chapter: ExperimentReport, scale: str) -> str:
+def _page(report: ExperimentReport, scale: str) -> str:
     """An experiment's own page."""
-    each, analysis = chapter.experiment, chapter.analysis
+    each, analysis = report.experiment, report.analysis
     claims = [
         [BADGES[found.status], claim.sentence, _lines(found.measured), found.needed, claim.where]
-        for claim, found in chapter.verdicts
+        for claim, found in report.verdicts
     ]
     tables = [f"[{table.name}.csv]({table.name}.csv)" for table in analysis.tables]
     parts = [
         f"# {each.title}",
-        f"{each.where}; {len(chapter.finished)} of {len(chapter.jobs)} runs finished. Made by",
+        f"{each.where}; {len(report.finished)} of {len(report.jobs)} runs finished. Made by",
         f"    {command_of(each.name, scale)}",
         each.page.strip(),
         "## Claims",

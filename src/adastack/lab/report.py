@@ -32,37 +32,37 @@ NUMBERS = (
 CLASSES = {"holds": "holds", "fails": "fails", "not enough runs": "open"}
 
 
-def report_page(findings: ReportData, episodes: Sequence[Watched] = (), store: str = "") -> Page:
+def report_page(data: ReportData, episodes: Sequence[Watched] = (), store: str = "") -> Page:
     """The page.
 
     Args:
-        findings: What the experiments show.
+        data: What the experiments show.
         episodes: What is watched at the end.
         store: The store, as in ``--store``, if it is not the default.
     """
     page = Page("The paper's claims, put to the test")
-    _summary(page, findings)
+    _summary(page, data)
     page.contents()
     page.heading("Claims")
     for text in (NAMES, NUMBERS):
         page.text(text)
-    _claims(page, findings)
-    for chapter in findings.chapters:
-        _chapter(page, chapter, findings.scale, store)
+    _claims(page, data)
+    for report in data.reports:
+        _experiment(page, report, data.scale, store)
     if episodes:
         _episodes(page, episodes)
-    _computed_with(page, findings)
+    _computed_with(page, data)
     return page
 
 
 def command_of(name: str, scale: str, store: str = "") -> str:
-    """What makes an experiment's runs."""
+    """The command that makes an experiment's runs."""
     place = f" --store {shlex.quote(store)}" if store else ""
     return f"adastack reproduce {name} --scale {scale}{place}"
 
 
 def cell(value: str | float | int | None) -> str:
-    """An entry of a table in words."""
+    """An entry of a table as text."""
     if value is None:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -90,12 +90,12 @@ def missing_rows(jobs: Sequence[Job]) -> list[list[str]]:
     return [[*key, _ranges(found)] for key, found in seeds.items()]
 
 
-def _summary(page: Page, findings: ReportData) -> None:
-    count, chapters = findings.count, findings.chapters
-    done = sum(not chapter.missing for chapter in chapters)
-    jobs = {job.address for chapter in chapters for job in chapter.jobs}
+def _summary(page: Page, data: ReportData) -> None:
+    count, reports = data.count, data.reports
+    done = sum(not report.missing for report in reports)
+    jobs = {job.address for report in reports for job in report.jobs}
     size = "the scale of the paper"
-    if findings.scale != "paper":
+    if data.scale != "paper":
         size = "a small scale, as a trial: its trainings are too short to decide a claim"
     page.text(
         f"Experiments of the paper, run again at {size}. "
@@ -106,21 +106,21 @@ def _summary(page: Page, findings: ReportData) -> None:
         "claims hold": str(count["holds"]),
         "claims fail": str(count["fails"]),
         "undecided": str(count["not enough runs"]),
-        "experiments complete": f"{done} of {len(chapters)}",
-        "runs finished": f"{len(findings.finished)} of {len(jobs)}",
-        "of computing": duration(findings.seconds),
+        "experiments complete": f"{done} of {len(reports)}",
+        "runs finished": f"{len(data.finished)} of {len(jobs)}",
+        "of computing": duration(data.seconds),
     }
     items = "".join(f"<li><b>{value}</b>{name}</li>" for name, value in figures.items())
     page.raw(f'<ul class="figures">{items}</ul>')
 
 
-def _claims(page: Page, findings: ReportData) -> None:
+def _claims(page: Page, data: ReportData) -> None:
     header = ("verdict", "claim", "measured", "needed", "experiment")
     rows = [
-        _claim_row(header, claim, verdict, chapter.experiment.name)
+        _claim_row(header, claim, verdict, report.experiment.name)
         for status in STATUSES
-        for chapter in findings.chapters
-        for claim, verdict in chapter.verdicts
+        for report in data.reports
+        for claim, verdict in report.verdicts
         if verdict.status == status
     ]
     head = "".join(f"<th>{name}</th>" for name in header)
@@ -160,27 +160,27 @@ def _badge(verdict: Verdict) -> str:
     return f'<span class="badge {CLASSES[verdict.status]}">{BADGES[verdict.status]}</span>'
 
 
-def _chapter(page: Page, chapter: ExperimentReport, scale: str, store: str) -> None:
-    experiment, total = chapter.experiment, len(chapter.jobs)
+def _experiment(page: Page, report: ExperimentReport, scale: str, store: str) -> None:
+    experiment, total = report.experiment, len(report.jobs)
     page.heading(experiment.title, experiment.name)
     page.raw(
-        f'<p class="soft">{escape(experiment.where)} · {len(chapter.finished)} of {total} runs '
-        f"finished · {duration(chapter.seconds)} of computing</p>"
+        f'<p class="soft">{escape(experiment.where)} · {len(report.finished)} of {total} runs '
+        f"finished · {duration(report.seconds)} of computing</p>"
     )
     page.markdown(experiment.page)
     items = []
-    for claim, verdict in chapter.verdicts:
+    for claim, verdict in report.verdicts:
         link = f'<a href="#claim-{escape(claim.id)}">{escape(claim.sentence)}</a>'
         items.append(f"<li>{_badge(verdict)} {link}</li>")
     page.raw(f'<ul class="verdicts">{"".join(items)}</ul>')
-    if chapter.finished:
-        for figure in chapter.analysis.figures:
+    if report.finished:
+        for figure in report.analysis.figures:
             page.svg(figure.svg, figure.caption)
-        for table in chapter.analysis.tables:
+        for table in report.analysis.tables:
             _table(page, table)
     else:
         page.text("No run has finished yet.")
-    _missing(page, chapter)
+    _missing(page, report)
     page.code(command_of(experiment.name, scale, store))
 
 
@@ -189,16 +189,16 @@ def _table(page: Page, table: Table) -> None:
     page.table(list(table.header), rows, table.caption or table.name)
 
 
-def _missing(page: Page, chapter: ExperimentReport) -> None:
-    if chapter.missing:
-        page.raw(f"<details><summary>{_runs(chapter.missing)} missing</summary>")
+def _missing(page: Page, report: ExperimentReport) -> None:
+    if report.missing:
+        page.raw(f"<details><summary>{_runs(report.missing)} missing</summary>")
         header = ["task", "memory", "k", "learner", "settings", "seeds"]
-        page.table(header, missing_rows(chapter.missing))
+        page.table(header, missing_rows(report.missing))
         page.raw("</details>")
-    if chapter.failed:
-        page.raw(f"<details open><summary>{_runs(chapter.failed)} failed</summary>")
-        names = {job.address: label(job) for job in chapter.missing}
-        rows = [[names[address], why] for address, why in chapter.failed.items()]
+    if report.failed:
+        page.raw(f"<details open><summary>{_runs(report.failed)} failed</summary>")
+        names = {job.address: label(job) for job in report.missing}
+        rows = [[names[address], why] for address, why in report.failed.items()]
         page.table(["run", "reason"], rows)
         page.raw("</details>")
 
@@ -207,7 +207,7 @@ def _episodes(page: Page, episodes: Sequence[Watched]) -> None:
     page.heading("Watch them remember", "episodes")
     page.text(
         "The best seed of a finished run, playing what it has learned. The framed slot is what the "
-        "agent sees now, the others are what it kept; a red cross marks what was given up."
+        "agent sees now, the others are what it kept; a red cross marks what was evicted."
     )
     for watched in episodes:
         if watched.episode is None:
@@ -216,18 +216,18 @@ def _episodes(page: Page, episodes: Sequence[Watched]) -> None:
             page.episode(watched.episode, watched.title)
 
 
-def _computed_with(page: Page, findings: ReportData) -> None:
+def _computed_with(page: Page, data: ReportData) -> None:
     page.heading("Computed with", "machine")
-    page.table(["machine", ""], [[name, value] for name, value in findings.machine.items()])
-    names = sorted({name for found in findings.libraries for name in found})
-    columns = [f"runs, set {i + 1}" for i in range(len(findings.libraries))]
+    page.table(["machine", ""], [[name, value] for name, value in data.machine.items()])
+    names = sorted({name for found in data.libraries for name in found})
+    columns = [f"runs, set {i + 1}" for i in range(len(data.libraries))]
     header = ["library", *(columns if len(columns) > 1 else ["version"])]
-    rows = [[name, *(found.get(name, "–") for found in findings.libraries)] for name in names]
+    rows = [[name, *(found.get(name, "–") for found in data.libraries)] for name in names]
     page.table(header, rows)
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Whole numbers in words: ``0-4, 7``."""
+    """Whole numbers as ranges: ``0-4, 7``."""
     parts: list[list[int]] = []
     for number in sorted(set(numbers)):
         if parts and number == parts[-1][-1] + 1:
@@ -242,18 +242,18 @@ def _runs(found: Sized) -> str:
     return "1 run" if len(found) == 1 else f"{len(found)} runs"
 
 
-def summary_of(findings: ReportData) -> dict[str, Any]:
+def summary_of(data: ReportData) -> dict[str, Any]:
     """The report in numbers."""
     return {
-        "scale": findings.scale,
-        "claims": {status: findings.count[status] for status in STATUSES},
+        "scale": data.scale,
+        "claims": {status: data.count[status] for status in STATUSES},
         "experiments": {
-            chapter.experiment.name: {
-                "runs": len(chapter.jobs),
-                "finished": len(chapter.finished),
-                "failed": len(chapter.failed),
-                "claims": {claim.id: verdict.status for claim, verdict in chapter.verdicts},
+            report.experiment.name: {
+                "runs": len(report.jobs),
+                "finished": len(report.finished),
+                "failed": len(report.failed),
+                "claims": {claim.id: verdict.status for claim, verdict in report.verdicts},
             }
-            for chapter in findings.chapters
+            for report in data.reports
         },
     }

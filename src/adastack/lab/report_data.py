@@ -1,4 +1,4 @@
-"""What all experiments show, gathered from a store: the content of a report."""
+"""The content of a report: what all experiments show, gathered from a store."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ class ReportData:
     """All experiments, and what they were computed with."""
 
     scale: str
-    chapters: list[ExperimentReport]
+    reports: list[ExperimentReport]
     machine: dict[str, str]
     libraries: list[dict[str, str]]
     """The versions the finished jobs were made with; more than one set if they differ."""
     seconds: float = 0.0
-    """How long the finished jobs took, those that chapters share once."""
+    """How long the finished jobs took; jobs that experiments share count once."""
 
     @property
     def count(self) -> Counter[str]:
         """How many claims hold, fail or lack runs."""
-        return sum((chapter.count for chapter in self.chapters), Counter())
+        return sum((report.count for report in self.reports), Counter())
 
     @property
     def finished(self) -> list[Job]:
         """Every job that has a result, once."""
-        found = {job.address: job for chapter in self.chapters for job in chapter.finished}
+        found = {job.address: job for report in self.reports for job in report.finished}
         return list(found.values())
 
 
@@ -79,19 +79,19 @@ def gather(store: Store, experiments: Mapping[str, Experiment], scale: Scale) ->
         experiments: What to report, by name.
         scale: The scale whose runs are counted.
     """
-    chapters = [_chapter(store, each, scale) for each in experiments.values()]
-    findings = ReportData(scale.name, chapters, machine(), [])
-    documents = _documents(store, findings.finished)
+    reports = [_experiment(store, each, scale) for each in experiments.values()]
+    data = ReportData(scale.name, reports, machine(), [])
+    documents = _documents(store, data.finished)
     found: list[dict[str, str]] = []
     for document in documents:
         if document["versions"] not in found:
             found.append(document["versions"])
     seconds = sum(float(each["seconds"]) for each in documents)
-    return replace(findings, libraries=found or [versions()], seconds=seconds)
+    return replace(data, libraries=found or [versions()], seconds=seconds)
 
 
 def machine() -> dict[str, str]:
-    """What the computer is, in words."""
+    """This computer: system, processor, cores and memory."""
     return {
         "system": platform.system(),
         "architecture": platform.machine(),
@@ -101,7 +101,7 @@ def machine() -> dict[str, str]:
     }
 
 
-def _chapter(store: Store, experiment: Experiment, scale: Scale) -> ExperimentReport:
+def _experiment(store: Store, experiment: Experiment, scale: Scale) -> ExperimentReport:
     results = Results(store, experiment.sweep(scale))
     # Figures of nothing would take long to draw.
     begun = len(results.missing) < len(results.jobs)
@@ -111,9 +111,9 @@ def _chapter(store: Store, experiment: Experiment, scale: Scale) -> ExperimentRe
     missing = results.missing
     reasons = {job.address: store.reason(job) for job in missing}
     failed = {address: reason for address, reason in reasons.items() if reason is not None}
-    chapter = ExperimentReport(experiment, analysis, verdicts, results.jobs, missing, failed)
-    seconds = sum(float(each["seconds"]) for each in _documents(store, chapter.finished))
-    return replace(chapter, seconds=seconds)
+    report = ExperimentReport(experiment, analysis, verdicts, results.jobs, missing, failed)
+    seconds = sum(float(each["seconds"]) for each in _documents(store, report.finished))
+    return replace(report, seconds=seconds)
 
 
 def _documents(store: Store, jobs: Iterable[Job]) -> list[dict[str, Any]]:
@@ -132,7 +132,7 @@ def _memory() -> str:
 
 
 def _line(path: str, name: str) -> str:
-    """What a file of ``name: value`` lines says; nothing where there is no such file."""
+    """A value from a file of ``name: value`` lines; empty where there is no such file."""
     try:
         lines = Path(path).read_text().splitlines()
     except OSError:

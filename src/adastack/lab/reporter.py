@@ -1,4 +1,4 @@
-"""``progress.json``: how far a job is, for whoever looks; and the sign that its process lives."""
+"""``progress.json``: how far a job is, and the heartbeat of its process."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from adastack.lab.manifest import PROGRESS, to_jsonable
 
 WRITE_SECONDS = 1.0
 BEAT_SECONDS = 10.0
-"""How often a job that has nothing to say shows that it computes."""
+"""How often a job without a new step still writes a heartbeat, if it uses the processor."""
 BEAT_CPU = 0.1
 
 
 class Reporter:
-    """A progress that is written to a job's folder, at most once a second, by a thread."""
+    """Writes progress to a job's folder, at most once a second, from a thread of its own."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         self._path = folder / PROGRESS
@@ -32,12 +32,12 @@ class Reporter:
         self._before = seconds_before(folder)
         self._step, self._numbers = 0, dict[str, float]()
         self._first: tuple[int, float] | None = None
-        self._said: tuple[int, float] = (-1, 0.0)
+        self._written: tuple[int, float] = (-1, 0.0)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def update(self, step: int, **numbers: float) -> None:
-        """Says which step has been reached and how things stand there."""
+        """Reports the step that was reached, and metrics there."""
         if self._first is None:
             self._first = (step, time.perf_counter())
         self._step, self._numbers = step, numbers
@@ -62,14 +62,14 @@ class Reporter:
         last = time.perf_counter()
         while not self._stop.wait(WRITE_SECONDS):
             now, cpu = time.perf_counter(), time.process_time()
-            computes = now - last > BEAT_SECONDS and cpu - self._said[1] > BEAT_CPU
-            if self._step != self._said[0] or computes:
+            computes = now - last > BEAT_SECONDS and cpu - self._written[1] > BEAT_CPU
+            if self._step != self._written[0] or computes:
                 self._write()
                 last = now
 
     def _write(self) -> None:
-        self._said = (self._step, time.process_time())
-        # That nobody can see how far it is does not stop a job.
+        self._written = (self._step, time.process_time())
+        # A job goes on even if its progress cannot be written.
         with suppress(OSError):
             write_json(self._path, self._document())
 
@@ -84,7 +84,7 @@ class Reporter:
             "rate": rate,
             "numbers": to_jsonable(self._numbers),
             "seconds": self._before + now - self._began,
-            "cpu": self._said[1],
+            "cpu": self._written[1],
             "pid": os.getpid(),
             "host": socket.gethostname(),
         }

@@ -23,7 +23,7 @@ REGRETS = ("memory_regret", "active_regret", "passive_regret")
 
 
 class Results:
-    """The finished ones of some jobs.
+    """The finished jobs of a list.
 
     Runs that are missing, unfinished or damaged are left out, and named by `missing`.
 
@@ -61,7 +61,7 @@ class Results:
         return _select(self._rows, where)
 
     def evaluations(self, **where: Any) -> list[Row]:
-        """The same for every further evaluation, with ``tested``, the task it was made on."""
+        """The same for every further evaluation, with ``tested``, the task it was tested on."""
         return _select(self._evaluations, where)
 
     def curves(self, **where: Any) -> Arrays:
@@ -81,7 +81,7 @@ class Results:
         return {"step": found[0]["step"][:points], **joined}
 
     def exact(self, kind: str, **where: Any) -> list[Row]:
-        """The answers of finished exact computations: their settings and what came out."""
+        """The answers of finished exact computations, with their settings."""
         rows = []
         for job in self._finished:
             if job.kind == kind:
@@ -91,7 +91,7 @@ class Results:
 
     @cached_property
     def _finished(self) -> list[Job]:
-        # Whether or not somebody holds it: a training is finished while more tests are added to it.
+        # Locked or not: a training is finished even while tests are being added to it.
         return [job for job in self.jobs if self.store.is_finished(job)]
 
     @property
@@ -136,7 +136,7 @@ class Results:
         return self._spelled[job.address]
 
     def _read(self, job: Job, how: Callable[[Job], T]) -> T | None:
-        """What a file says; nothing, and the job counted as missing, if it cannot be trusted."""
+        """The content of a file; None, and the job counts as missing, if it is damaged."""
         try:
             return how(job)
         except (DamagedFileError, KeyError):

@@ -1,4 +1,4 @@
-"""Running jobs: what exists is reused, what dies goes on, what fails is said."""
+"""Runs jobs: finished ones are reused, interrupted ones resumed, failures reported."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from adastack.lab.worker import Ending
 
 BACKENDS = ("local", "ray")
 STALL_SECONDS = 300.0
-"""A job that neither gets on nor computes for so long is killed and taken up again."""
+"""A job without progress or heartbeat for this long is killed and resumed."""
 DEATHS = 3
-"""A job whose worker died so often has failed."""
+"""A job whose worker died this often has failed."""
 TICK_SECONDS = 1.0
 
 
@@ -46,24 +46,24 @@ class Pool(Protocol):
 
 @dataclass
 class Outcome:
-    """What became of the jobs, by their addresses."""
+    """How the jobs ended, by their addresses."""
 
     finished: list[str] = field(default_factory=list)
     """Computed now."""
     failed: dict[str, str] = field(default_factory=dict)
     """With the reason."""
     skipped: list[str] = field(default_factory=list)
-    """Finished before, or by somebody else meanwhile."""
+    """Finished before, or by another process meanwhile."""
 
 
 @dataclass
 class Board:
-    """How things stand while jobs run."""
+    """The state of all jobs while they run."""
 
     store: Store
     jobs: list[Job]
     """All that were asked for, each once."""
-    rates: SpeedEstimates
+    speeds: SpeedEstimates
     slots: int = 1
     """How many run at a time."""
     outcome: Outcome = field(default_factory=Outcome)
@@ -72,16 +72,16 @@ class Board:
 
     def seconds_left(self) -> float:
         """How long the rest will take, if all workers are kept busy."""
-        rest = [self.rates.seconds_left(job) for job in self.waiting]
+        rest = [self.speeds.seconds_left(job) for job in self.waiting]
         rest += [self._rest(job) for job in self.running.values()]
         return max([sum(rest) / max(self.slots, 1), *rest[len(self.waiting) :]], default=0.0)
 
     def _rest(self, job: Job) -> float:
-        said = self.store.progress(job)
-        if said and said["rate"] and said["total"]:
+        progress = self.store.progress(job)
+        if progress and progress["rate"] and progress["total"]:
             seeds = len(job.settings["seeds"])
-            return float((said["total"] - said["step"]) * seeds / said["rate"])
-        return self.rates.seconds_left(job)
+            return float((progress["total"] - progress["step"]) * seeds / progress["rate"])
+        return self.speeds.seconds_left(job)
 
 
 OnChange = Callable[[Board], None]
@@ -105,7 +105,7 @@ def run(
             machine sees the store's folder.
         workers: How many jobs run at a time; by default one for each core.
         address: Where the Ray cluster is; by default one is started on this machine.
-        on_change: Called about once a second with how things stand.
+        on_change: Called about once a second with the state of all jobs.
 
     Raises:
         StoreError: If the store cannot be written; no job is left broken.
@@ -134,15 +134,15 @@ def run(
 
 
 def _board_of(jobs: list[Job], store: Store) -> Board:
-    """What is there already, and what is to be computed."""
+    """Which jobs are finished, and which are to be computed."""
     board = Board(store, jobs, SpeedEstimates(store))
     for job in jobs:
         if store.is_finished(job):
             board.outcome.skipped.append(job.address)
         else:
             board.waiting.append(job)
-    # The longest first: no worker is left with a long job when the others are done.
-    board.waiting.sort(key=board.rates.seconds_left, reverse=True)
+    # The longest first, so that no worker is left with a long job when the others are done.
+    board.waiting.sort(key=board.speeds.seconds_left, reverse=True)
     return board
 
 
@@ -155,7 +155,7 @@ def _pool(backend: str, store: Store, workers: int | None, address: str | None) 
 
 
 class _Runner:
-    """The loop: give jobs, hear how they ended, look for those that stand still."""
+    """The loop: starts jobs, collects how they ended, kills those that are stalled."""
 
     def __init__(self, board: Board, pool: Pool, on_change: OnChange) -> None:
         self.board, self.pool, self.on_change = board, pool, on_change
@@ -170,7 +170,7 @@ class _Runner:
             self._give()
             self.on_change(board)
             if not board.running:
-                time.sleep(TICK_SECONDS)  # All that is left is held by somebody else.
+                time.sleep(TICK_SECONDS)  # Other processes hold all that is left.
                 continue
             for job, ending in self.pool.wait(TICK_SECONDS):
                 del board.running[job.address]
@@ -179,7 +179,7 @@ class _Runner:
         self.on_change(board)
 
     def _give(self) -> None:
-        """Gives waiting jobs to free workers; those that somebody else holds wait on."""
+        """Gives waiting jobs to free workers; those that another process holds keep waiting."""
         board, held = self.board, []
         while board.waiting and len(board.running) < self.pool.slots:
             job = board.waiting.pop(0)
@@ -195,7 +195,7 @@ class _Runner:
         outcome, address = self.board.outcome, job.address
         if ending.status == "finished":
             outcome.finished.append(address)
-            self.board.rates.learn([job])
+            self.board.speeds.learn([job])
         elif ending.status == "reused":
             outcome.skipped.append(address)
         elif ending.status == "failed":
@@ -211,7 +211,7 @@ class _Runner:
             self._retry_or_fail(job, ending.reason)
 
     def _retry_or_fail(self, job: Job, reason: str) -> None:
-        """After a death: again, from the checkpoint; unless there were too many."""
+        """After its worker died: resumes the job, unless that has happened too often."""
         deaths = self.deaths[job.address] = self.deaths.get(job.address, 0) + 1
         if deaths < DEATHS:
             self.board.waiting.insert(0, job)
@@ -223,10 +223,10 @@ class _Runner:
 
     def _kill_stalled(self) -> None:
         for address, job in self.board.running.items():
-            said, now = self.board.store.progress(job), time.monotonic()
-            # What nobody holds has not begun.
-            if said != self.seen[address][0] or not self.board.store.is_held(job):
-                self.seen[address] = (said, now)
+            progress, now = self.board.store.progress(job), time.monotonic()
+            # A job that no process holds has not begun.
+            if progress != self.seen[address][0] or not self.board.store.is_held(job):
+                self.seen[address] = (progress, now)
             elif now - self.seen[address][1] > STALL_SECONDS:
-                self.seen[address] = (said, now)
+                self.seen[address] = (progress, now)
                 self.pool.kill(job)

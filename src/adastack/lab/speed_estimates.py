@@ -1,4 +1,4 @@
-"""How long jobs take: from those that are finished, or else from what is usual."""
+"""How long jobs take, estimated from finished ones or else from usual speeds."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class SpeedEstimates:
 
     Example:
         >>> import tempfile
-        >>> rates = SpeedEstimates(Store(tempfile.mkdtemp()))
-        >>> rates.seconds(Job("train", {"algo": "q", "steps": 3_000_000, "seeds": [0, 1]}))
+        >>> speeds = SpeedEstimates(Store(tempfile.mkdtemp()))
+        >>> speeds.seconds(Job("train", {"algo": "q", "steps": 3_000_000, "seeds": [0, 1]}))
         3.0
     """
 
@@ -67,7 +67,7 @@ class SpeedEstimates:
         return None
 
     def seconds(self, job: Job) -> float:
-        """How long one core needs for a job from its beginning."""
+        """How long one core needs for a whole job."""
         found = self.measured(job)
         if found is not None:
             return found
@@ -76,14 +76,14 @@ class SpeedEstimates:
         return _start(job) + job.steps / usual_rate(job)
 
     def share_left(self, job: Job) -> float:
-        """The part of a training that was still to be made when it was first asked for."""
-        # A live table asks for all jobs once a second, and who waits does not get on.
+        """The share of a training that was left when it was first asked for."""
+        # A live table asks once a second. A waiting job makes no progress, so cache it.
         if job.address not in self._left:
             self._left[job.address] = self._store.share_left(job)
         return self._left[job.address]
 
     def seconds_left(self, job: Job) -> float:
-        """How long one core still needs for a job that may have been begun."""
+        """How long one core still needs for a job that may have begun."""
         share, whole = self.share_left(job), self.seconds(job)
         return whole if share == 1 else max(share * whole, _start(job))
 

@@ -1,4 +1,4 @@
-"""What seeds say: means, intervals and comparisons, as pure functions on arrays."""
+"""Statistics over seeds: means, intervals and comparisons, as pure functions on arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is said of one group of seeds."""
+    """Statistics of one group of seeds."""
 
     count: int
     mean: float

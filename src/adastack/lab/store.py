@@ -46,7 +46,7 @@ from adastack.runs import Run
 
 Status = Literal["missing", "running", "resumable", "finished", "failed", "damaged"]
 ROOT = Path("lab")
-"""Where results are unless something else is said."""
+"""The default folder of results."""
 LOCKS = ".locks"
 # Looking whether a lock is held takes it for an instant; a claim outlasts that.
 CLAIM_TRIES, CLAIM_PAUSE = 10, 0.01

@@ -1,4 +1,4 @@
-"""A worker: a process that takes jobs, one after the other, until nobody listens any more.
+"""A worker: a process that computes jobs, one after the other, until its input ends.
 
 It reads from standard input: the store's folder, then a job a line, and answers each on standard
 output. It ends with its input, in the middle of a job if need be: whatever ends the process that
@@ -37,7 +37,7 @@ ONE_THREAD = {
 }
 """One job, one core: jobs run side by side instead. NPROC is what XLA counts its threads by."""
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
-"""What makes every further job fail as well."""
+"""Errors that would make every further job fail as well."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Ending:
     """How an attempt at a job ended."""
 
     status: Literal["finished", "reused", "failed", "busy", "died", "unwritable"]
-    """``reused``: somebody else had finished it meanwhile. ``died``: the worker is no more."""
+    """``reused``: another process had finished it meanwhile. ``died``: the worker is gone."""
     reason: str = ""
     peak_bytes: int = 0
     """The most memory that the worker ever held."""
 
 
 def attempt(store: Store, job: Job) -> Ending:
-    """Computes a job, or says why not; its failure is kept in its folder."""
+    """Computes a job, or returns why not; a failure is also written to its folder."""
     try:
         with store.claim(job) as folder:
             if store.is_finished(job):
@@ -80,7 +80,7 @@ def environment() -> dict[str, str]:
 
 
 def _unwritable(error: BaseException | None) -> bool:
-    """Whether a full disk or the like is behind an error."""
+    """Whether an error is due to a full disk or the like."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in UNWRITABLE:
             return True
@@ -96,13 +96,13 @@ def _one_line(error: BaseException) -> str:
 
 
 def encode(value: Job | Ending) -> bytes:
-    """A line of the conversation."""
+    """A job or its ending as a line of JSON."""
     document = as_document(value) if isinstance(value, Job) else asdict(value)
     return (json.dumps(document) + "\n").encode()
 
 
 def decode_ending(line: bytes) -> Ending:
-    """The answer in a line."""
+    """The ending in a line of JSON."""
     return Ending(**json.loads(line))
 
 

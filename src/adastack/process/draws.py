@@ -59,3 +59,15 @@ def pick(rng, cdf):  # type: ignore[no-untyped-def]
         else:
             low = middle + 1
     return low
+
+
+@inlined
+def draw_outcome(tables, push, random_memory, state, action, rng):  # type: ignore[no-untyped-def]
+    """The action and memory action of a joint action, and which outcome the task draws."""
+    act, memory = tables.act_of[action], tables.memory_of[action]
+    if random_memory:
+        memory = below(rng, push.shape[1])
+    outcome = 0
+    if tables.next_state.shape[2] > 1:
+        outcome = pick(rng, tables.outcome_cdf[state, act])
+    return act, memory, outcome

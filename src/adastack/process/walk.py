@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adastack.process.compiled import compiled, inlined
-from adastack.process.draws import below, pick
+from adastack.process.draws import draw_outcome, pick
 from adastack.process.events import ATTEMPT, EVENTS, WHILE_GOING_ON
 
 OVER, MISSING, LOOP, LIMIT = range(4)
@@ -44,12 +44,7 @@ def walk(tables, stacks, random_memory, gamma, word, place, ages, sums, limit): 
             place[MARK_STEPS] = np.int64(sums[STEPS])
         before = word[0]
         action = pick(word, stacks.cdf[agent])
-        act, memory = tables.act_of[action], tables.memory_of[action]
-        if random_memory:
-            memory = below(word, stacks.push.shape[1])
-        outcome = 0
-        if tables.next_state.shape[2] > 1:
-            outcome = pick(word, tables.outcome_cdf[state, act])
+        act, memory, outcome = draw_outcome(tables, stacks.push, random_memory, state, action, word)
         ended = tables.ends[state, act, outcome]
         after = np.int64(tables.next_state[state, act, outcome])
         over = ended or sums[STEPS] + 1 == tables.time_limit

@@ -19,7 +19,6 @@ from adastack.process.events import PACKED, REWARD, add_events, add_to_attempt
 from adastack.tabular.moves import (
     AGENT,
     BATCH_STEPS,
-    BLOCKS,
     CLOCK,
     LENGTH,
     ORIGIN_AGENT,
@@ -27,7 +26,7 @@ from adastack.tabular.moves import (
     SEGMENTS,
     STATE,
     UPDATES,
-    block_at,
+    next_block,
     start,
     take_step,
 )
@@ -101,15 +100,13 @@ class Schedule(NamedTuple):
 def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]
     """Runs one seed for a number of blocks."""
     for _ in range(blocks):
-        block = run.place[BLOCKS]
-        row, steps, done = block_at(how, block)
+        row, steps, done = next_block(how, run.place)
         schedule = Schedule(
             how.step_size + (how.step_size_end - how.step_size) * done,
             how.entropy + (how.entropy_end - how.entropy) * done,
             np.int64(how.block + (how.block_end - how.block) * done),
         )
         _block(tables, how, run, schedule, steps, record, row)
-        run.place[BLOCKS] = block + 1
 
 
 @inlined

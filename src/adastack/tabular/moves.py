@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.process.compiled import inlined
-from adastack.process.draws import below, pick
+from adastack.process.draws import draw_outcome, pick
 from adastack.process.events import ATTEMPT, EVENTS, PAID, WHILE_GOING_ON, WINDOW
 
 BLOCK = WINDOW
@@ -75,12 +75,7 @@ def take_step(tables, random_memory, state, agent, action, clock, rng):  # type:
     Returns the memory action, the reward, whether the attempt is over (also by the time limit),
     the events, the next hidden state and the next agent state (-1 if the episode terminated).
     """
-    act, memory = tables.act_of[action], tables.memory_of[action]
-    if random_memory:
-        memory = below(rng, tables.push.shape[1])
-    outcome = 0
-    if tables.next_state.shape[2] > 1:
-        outcome = pick(rng, tables.outcome_cdf[state, act])
+    act, memory, outcome = draw_outcome(tables, tables.push, random_memory, state, action, rng)
     ended = tables.ends[state, act, outcome]
     after = np.int64(tables.next_state[state, act, outcome])
     if ended and tables.continual:
@@ -96,7 +91,9 @@ def take_step(tables, random_memory, state, agent, action, clock, rng):  # type:
 
 
 @inlined
-def block_at(how, block):  # type: ignore[no-untyped-def]
-    """A block's row of metrics, its steps, and how much of the annealing is over, 0 to 1."""
+def next_block(how, place):  # type: ignore[no-untyped-def]
+    """The next block's row of metrics, its steps, and how much of the annealing is over, 0 to 1."""
+    block = place[BLOCKS]
+    place[BLOCKS] = block + 1
     done = min(1.0, block * BLOCK / (how.anneal * how.steps))
     return block // how.blocks_per_row, min(BLOCK, how.steps - block * BLOCK), done

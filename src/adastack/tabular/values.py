@@ -17,13 +17,12 @@ from adastack.process.events import PACKED, REWARD, add_events, add_to_attempt
 from adastack.tabular.moves import (
     ACTION,
     AGENT,
-    BLOCKS,
     CLOCK,
     LEFT,
     PERIOD,
     STATE,
     TRACES,
-    block_at,
+    next_block,
     start,
     take_step,
 )
@@ -94,15 +93,13 @@ class Schedule(NamedTuple):
 def advance(tables, how, run, record, blocks):  # type: ignore[no-untyped-def]
     """Runs one seed for a number of blocks."""
     for _ in range(blocks):
-        block = run.place[BLOCKS]
-        row, steps, done = block_at(how, block)
+        row, steps, done = next_block(how, run.place)
         schedule = Schedule(
             how.alpha + (how.alpha_end - how.alpha) * done,
             how.epsilon + (how.epsilon_end - how.epsilon) * done,
             np.log(how.persistence) * (1.0 - done) + np.log(how.persistence_end) * done,
         )
         _block(tables, how, run, schedule, steps, record, row)
-        run.place[BLOCKS] = block + 1
 
 
 @inlined

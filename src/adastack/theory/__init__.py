@@ -1,5 +1,6 @@
 """What can be known exactly about a finite task and a memory.
 
+- `adastack.theory.question`, `adastack.theory.answers`: what can be asked, and answers as JSON;
 - `adastack.theory.kappa`: the smallest stack that is enough, with a policy as proof;
 - `adastack.theory.optimal`, `adastack.theory.values`: V* over histories, V of any stack policy;
 - `adastack.theory.gap`, `adastack.theory.consistency`, `adastack.theory.table`: what the value of a

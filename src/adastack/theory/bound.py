@@ -145,7 +145,7 @@ class _Bound(Search):
         self.effort += len(self.partial.nodes)
         return self.bounds[-1] > self.value + self.optimal.tolerance
 
-    def content(self) -> bool:
+    def satisfied(self) -> bool:
         self.keep(self.partial.policy(), self.bounds[-1])
         return self.value >= self.bounds[0] - self.optimal.tolerance
 

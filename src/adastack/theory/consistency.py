@@ -13,16 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adastack.memory import Rule, get_rule
 from adastack.process.chain import LEAK
 from adastack.process.induced import Induced, TooLargeError
-from adastack.tasks.finite import FiniteTask, Floats
+from adastack.tasks.finite import Floats
 from adastack.theory.belief import Beliefs, beliefs
 from adastack.theory.feasible import find_optimal, optimal_policy
-from adastack.theory.kappa import MAX_CHOICES
-from adastack.theory.optimal import TOLERANCE, Criterion, default_gamma, optimal_values
+from adastack.theory.optimal import TOLERANCE, Criterion, default_gamma
 from adastack.theory.partial_policy import Choice
-from adastack.theory.stacks import StackPolicy, Stacks
+from adastack.theory.question import Question
+from adastack.theory.stacks import StackPolicy
 from adastack.theory.values import Policy, policy_matrix, stack_values
 
 MAX_HISTORIES = 200_000
@@ -133,35 +132,17 @@ def policy_consistency(
     )
 
 
-def optimal_consistency(
-    task: FiniteTask,
-    stack_size: int,
-    rule: str | Rule = "adaptive",
-    gamma: float | None = None,
-    criterion: Criterion = "discounted",
-    *,
-    max_choices: int = MAX_CHOICES,
-) -> Consistency:
+def optimal_consistency(question: Question) -> Consistency:
     """Whether some optimal stack policy is value-consistent; if not, why one of them is not.
 
     Under an optimal policy the value of a history is V*, so no policy has to be evaluated.
 
-    Args:
-        task: The task.
-        stack_size: The number of slots, k; there must be an optimal policy of this size.
-        rule: The memory rule or its name.
-        gamma: The discount; by default the task's own, or 0.99. 1 for the total reward.
-        criterion: ``"discounted"``, or ``"average"`` to compare differential values.
-        max_choices: How many choices to try before giving up.
-
     Raises:
         ValueError: If no stack policy of this size is optimal.
     """
-    rule, gamma = get_rule(rule), default_gamma(task) if gamma is None else gamma
-    optimal = optimal_values(task, gamma, criterion)
-    stacks = Stacks(task, rule, stack_size)
-    found = find_optimal(optimal, stacks, max_choices=max_choices, consistent=True)
-    policy = found.policy or optimal_policy(optimal, stacks, max_choices=max_choices)
+    optimal, stacks = question.optimal(), question.stacks()
+    found = find_optimal(optimal, stacks, max_choices=question.max_choices, consistent=True)
+    policy = found.policy or optimal_policy(optimal, stacks, max_choices=question.max_choices)
 
     def options(agent: int) -> list[Choice]:
         return [policy[stacks.contents[agent]]]
@@ -170,11 +151,11 @@ def optimal_consistency(
     values = optimal.value[[belief for belief, _ in met.nodes]]
     spread, witness = _compare(optimal.beliefs, met, values, stacks.contents)
     return Consistency(
-        task.name,
-        rule.name,
-        stack_size,
-        gamma,
-        criterion,
+        question.task.name,
+        stacks.rule.name,
+        stacks.stack_size,
+        question.discount,
+        question.criterion,
         witness is None,
         spread,
         witness,

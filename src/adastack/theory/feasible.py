@@ -115,11 +115,11 @@ class _Puzzle(Search):
             for node in members
         )
 
-    def content(self) -> bool:
+    def satisfied(self) -> bool:
         return True
 
     def _lost(self, agent: int, memory_action: int) -> int:
-        """How many cues of the moment are given up: of several policies the plainest is wanted.
+        """How many of the current cues are evicted: the policy that keeps them is preferred.
 
         Without this, one cue is as well remembered by the absence of the other.
         """

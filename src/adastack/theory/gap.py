@@ -14,14 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from adastack.memory import Rule
 from adastack.process.induced import induce
-from adastack.tasks.finite import FiniteTask
 from adastack.theory.feasible import optimal_policy
-from adastack.theory.kappa import MAX_CHOICES
-from adastack.theory.optimal import Criterion, default_gamma, optimal_values
 from adastack.theory.partial_policy import follow
-from adastack.theory.stacks import Stacks
+from adastack.theory.question import Question
 from adastack.theory.values import policy_table, stack_values
 
 
@@ -47,55 +43,38 @@ class Gap:
         return abs(self.optimal - self.agent)
 
 
-def value_gaps(
-    task: FiniteTask,
-    stack_size: int,
-    rule: str | Rule = "adaptive",
-    gamma: float | None = None,
-    criterion: Criterion = "discounted",
-    *,
-    max_choices: int = MAX_CHOICES,
-) -> list[Gap]:
+def value_gaps(question: Question) -> list[Gap]:
     """The value gap at every stack that an optimal policy meets, in the order of first meeting.
 
-    Args:
-        task: The task.
-        stack_size: The number of slots, k; there must be an optimal policy of this size.
-        rule: The memory rule or its name.
-        gamma: The discount; by default the task's own, or 0.99.
-        criterion: ``"discounted"``, or ``"average"`` to compare differential values.
-        max_choices: How many choices to try in the search for an optimal policy.
-
     Raises:
-        ValueError: If no optimal policy of this size was found.
+        ValueError: If no optimal policy of this stack size was found.
 
     Example:
         >>> from adastack.tasks import passive_tmaze
-        >>> gap = largest_gap(value_gaps(passive_tmaze(length=5), 2, gamma=0.5))
+        >>> gap = largest_gap(value_gaps(Question(passive_tmaze(length=5), 2, gamma=0.5)))
         >>> gap.stack, round(gap.optimal, 6), round(gap.agent, 6)
         ('red | grey', 0.125, 0.291667)
     """
-    gamma = default_gamma(task) if gamma is None else gamma
-    optimal = optimal_values(task, gamma, criterion)
-    stacks = Stacks(task, rule, stack_size)
-    policy = optimal_policy(optimal, stacks, max_choices=max_choices)
-    induced = induce(task, rule, stack_size)
-    agents = stack_values(induced, policy_table(induced, policy), gamma, criterion).agent
+    optimal, stacks = question.optimal(), question.stacks()
+    policy = optimal_policy(optimal, stacks, max_choices=question.max_choices)
+    induced = induce(question.task, stacks.rule, stacks.stack_size)
+    table = policy_table(induced, policy)
+    agents = stack_values(induced, table, question.discount, question.criterion).agent
     met = follow(optimal.beliefs, stacks, policy.get)
     gaps = []
     for agent, nodes in met.behind.items():
         histories = optimal.value[[met.nodes[node][0] for node in nodes]]
         number = induced.find(stacks.contents[agent])
-        worth = float(agents[number])
-        largest = float(np.abs(histories - worth).max())
+        agent_value = float(agents[number])
+        largest = float(np.abs(histories - agent_value).max())
         gaps.append(
             Gap(
-                task.name,
-                stack_size,
-                gamma,
+                question.task.name,
+                stacks.stack_size,
+                question.discount,
                 induced.label(number),
                 float(histories[0]),
-                worth,
+                agent_value,
                 largest,
             )
         )
@@ -112,7 +91,7 @@ def plot_gaps(tables: dict[str, Sequence[tuple[int, float]]], path: str | Path) 
 
     Args:
         tables: For each curve its name and its points (length, gap).
-        path: The picture to write; its ending says which kind.
+        path: The picture to write; the ending gives the format.
     """
     from matplotlib.figure import Figure
 

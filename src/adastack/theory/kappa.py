@@ -58,7 +58,7 @@ def kappa(
     """Finds the smallest stack size with a policy that is optimal from every start.
 
     The search is exhaustive: the answer comes with an optimal policy, and every smaller size has
-    been refuted. A search that grows too long says where it stopped instead.
+    been refuted. A search that grows too long reports where it stopped instead.
 
     Args:
         task: The task; its time limit is ignored.
@@ -86,22 +86,22 @@ def kappa(
     except TooLargeError as error:
         return KappaResult(**known, stopped=str(error))
     known.update(optimum=optimal.start_value, smaller={})
-    hopeless = _hopeless(optimal)
+    impossible = _why_impossible(optimal)
     for k in range(1, max_k + 1):
         try:
             before = known["smaller"].get(k - 1)
             policy, best, decided = _examine(optimal, Stacks(task, rule, k), max_choices, before)
         except ValueError as error:
-            return KappaResult(**known, at_least=k, stopped=hopeless or f"k={k}: {error}")
+            return KappaResult(**known, at_least=k, stopped=impossible or f"k={k}: {error}")
         if policy is not None:
             return KappaResult(**known, kappa=k, at_least=k, policy=policy)
         known["smaller"][k] = best
-        if hopeless and not (best and best.proved):
-            return KappaResult(**known, at_least=max_k + 1, stopped=hopeless)
+        if impossible and not (best and best.proved):
+            return KappaResult(**known, at_least=max_k + 1, stopped=impossible)
         if not decided:
             why = f"k={k}: undecided after {max_choices:,} choices"
             return KappaResult(**known, at_least=k, stopped=why)
-    why = hopeless or f"no k up to max_k={max_k} is enough"
+    why = impossible or f"no k up to max_k={max_k} is enough"
     return KappaResult(**known, at_least=max_k + 1, stopped=why)
 
 
@@ -119,7 +119,7 @@ def quick_optimum(task: FiniteTask, gamma: float) -> Optimum | None:
     return Optimum(found.optimum, None if found.policy is None else len(found.policy))
 
 
-def _hopeless(optimal: Optimal) -> str | None:
+def _why_impossible(optimal: Optimal) -> str | None:
     """Why no stack size is enough, if it is known."""
     seen = beyond_stacks(optimal) if optimal.gamma < 1 else None
     if seen is None:

@@ -1,7 +1,7 @@
 """Tasks for which no stack is large enough.
 
 A stack that receives the same observation again and again stops changing: entries of any other kind
-can only be given up or move towards the old end, and once they rest, the stack is the same at every
+can only be evicted or move towards the old end, and once they rest, the stack is the same at every
 step. So is the action that a stack policy takes. A task whose optimal play must keep changing its
 action under a stream of one observation, such as the tiger's "listen twice, then open", is beyond
 every stack size.
@@ -24,7 +24,7 @@ def beyond_stacks(optimal: Optimal) -> int | None:
     """
     for seen in range(optimal.beliefs.task.n_observations):
         stuck = ~_may_settle(optimal, seen)
-        if stuck.any() and any(_doomed(optimal, stuck)[b] for _, b, _ in optimal.beliefs.first):
+        if stuck.any() and any(_must_reach(optimal, stuck)[b] for _, b, _ in optimal.beliefs.first):
             return seen
     return None
 
@@ -64,12 +64,13 @@ def _after(optimal: Optimal, seen: int) -> NDArray[np.intp]:
     return after
 
 
-def _doomed(optimal: Optimal, stuck: Bools) -> Bools:
-    """The beliefs from which every optimal policy comes, with some chance, to a stuck one."""
-    doomed = stuck
+def _must_reach(optimal: Optimal, stuck: Bools) -> Bools:
+    """The beliefs from which every optimal policy reaches, with some chance, a stuck one."""
+    reaching = stuck
     while True:
-        meets = (optimal.beliefs.transition @ doomed.astype(float)).reshape(optimal.best.shape) > 0
-        more: Bools = doomed | (meets | ~optimal.best).all(axis=1)
-        if (more == doomed).all():
-            return doomed
-        doomed = more
+        ahead = optimal.beliefs.transition @ reaching.astype(float)
+        meets = ahead.reshape(optimal.best.shape) > 0
+        more: Bools = reaching | (meets | ~optimal.best).all(axis=1)
+        if (more == reaching).all():
+            return reaching
+        reaching = more

@@ -107,7 +107,7 @@ def optimal_values(
 
 
 def _iterate(process: Beliefs, policy: NDArray[np.intp], gamma: float) -> NDArray[np.intp]:
-    """Policy iteration; an action is only given up for a strictly better one."""
+    """Policy iteration; an action is replaced only by a strictly better one."""
     everyone = np.arange(len(process))
     while True:
         values = discounted_values(*_follow(process, policy), gamma)

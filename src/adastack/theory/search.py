@@ -22,7 +22,7 @@ class End(Enum):
 
 
 class Search:
-    """What to choose next, what to refuse, and when to be content. Subclasses fill this in."""
+    """Which choices to try, which to prune, and when to stop. Subclasses fill this in."""
 
     def __init__(self, partial: Partial) -> None:
         self.partial = partial
@@ -36,26 +36,26 @@ class Search:
         raise NotImplementedError
 
     def accept_node(self, belief: int, agent: int) -> bool:
-        """Whether a newly reached node leaves any hope; cheap."""
+        """Whether a newly reached node can be part of a solution; a cheap test."""
         return True
 
     def accept(self) -> bool:
-        """Whether the partial policy leaves any hope."""
+        """Whether the partial policy can be part of a solution."""
         return True
 
-    def content(self) -> bool:
+    def satisfied(self) -> bool:
         """Called on each complete policy: whether to stop with it."""
         raise NotImplementedError
 
     def run(self, max_effort: int) -> End:
-        """Searches until content, exhausted, or the effort reaches ``max_effort``."""
+        """Searches until satisfied, exhausted, or the effort reaches ``max_effort``."""
         down = all(self.accept_node(*node) for node in self.partial.nodes) and self.accept()
         if not down:
             return End.EXHAUSTED
         while True:
             if down:
                 agent = self.partial.first_undecided()
-                if agent is None and self.content():
+                if agent is None and self.satisfied():
                     return End.FOUND
                 choices = iter(self.options(agent)) if agent is not None else iter(())
                 self.levels.append((agent, choices))

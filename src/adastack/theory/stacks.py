@@ -49,7 +49,7 @@ class Stacks:
         return self._number((self.task.empty,) * (self.stack_size - 1) + (symbol,))
 
     def _push(self, agent: int, memory_action: int, symbol: int) -> int:
-        """The agent state after one slot has been given up for an observation."""
+        """The agent state after one slot has been evicted for an observation."""
         return self._number((*self.kept(self.contents[agent], memory_action), symbol))
 
     def _memory_actions(self, agent: int) -> list[int]:
@@ -59,7 +59,7 @@ class Stacks:
         return sorted(kept.values())
 
     def kept(self, stack: tuple[int, ...], memory_action: int) -> tuple[int, ...]:
-        """What is left of a stack once the slot that a memory action names is given up."""
+        """What is left of a stack once the slot that a memory action names is evicted."""
         slot = self._slots[memory_action][self.stack_size - stack.count(self.task.empty)]
         return stack[:slot] + stack[slot + 1 :]
 

@@ -9,6 +9,8 @@ from adastack.tasks import resolve
 from adastack.tasks.finite import Floats
 from adastack.theory.consistency import Consistency, optimal_consistency, policy_consistency
 from adastack.theory.kappa import kappa
+from adastack.theory.optimal import Criterion
+from adastack.theory.question import Question
 from adastack.theory.stacks import StackPolicy
 from adastack.theory.values import policy_matrix, policy_table, uniform_policy
 
@@ -56,17 +58,17 @@ def _row(spec: str) -> Row:
     found = kappa(task)
     if paper is None or found.kappa is None or found.policy is None:
         raise ValueError(f"expected a task with a row in the paper and a kappa, actual: {spec}")
-    undiscounted = optimal_consistency(
-        task, found.kappa, gamma=1.0, criterion="average" if task.continual else "discounted"
-    )
+    discounted = Question(task, found.kappa)
+    criterion: Criterion = "average" if task.continual else "discounted"
+    undiscounted = Question(task, found.kappa, gamma=1.0, criterion=criterion)
     induced = induce(task, "adaptive", found.kappa)
     return Row(
         spec,
         paper.kappa,
         paper.value_consistent,
         found.kappa,
-        optimal_consistency(task, found.kappa),
-        undiscounted,
+        optimal_consistency(discounted),
+        optimal_consistency(undiscounted),
         policy_consistency(induced, exploring_policy(induced, found.policy)),
     )
 

@@ -46,10 +46,6 @@ class Page:
         back = "" if self._contents_at is None else '<a class="top" href="#top">top</a>'
         self._parts.append(f'<h2 id="{escape(anchor)}">{escape(text)}{back}</h2>')
 
-    def subheading(self, text: str) -> None:
-        """Adds a smaller heading."""
-        self._parts.append(f"<h3>{escape(text)}</h3>")
-
     def text(self, text: str) -> None:
         """Adds a paragraph."""
         self._parts.append(f"<p>{escape(text)}</p>")

@@ -19,7 +19,7 @@ NETS = {"MLP": None, "LSTM": "lstm", "Transformer": "transformer"}
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory in a study; where it says nothing, the study's own settings hold."""
+    """A memory in a study; what it leaves open is set by the study."""
 
     label: str
     """As in legends: the same label, the same colour."""
@@ -91,7 +91,7 @@ class Study:
         return jobs
 
     def where(self, point: Point, memory: Memory) -> dict[str, Any]:
-        """What the rows of these runs have."""
+        """The settings by which `Results` finds these runs."""
         return {
             "task": point.task,
             "memory": memory.rule,

@@ -45,12 +45,12 @@ def analysis(tables: Sequence[Table] = (), figures: Sequence[Figure] = ()) -> An
 
 
 def metrics_of(study: Study) -> Mapping[str, str]:
-    """The paper's four metrics, over the training, and what the policy is worth in the end."""
+    """The paper's four metrics over the training, and the final policy's optimality."""
     return study.metrics or (CONTINUAL if study.continual else EPISODIC)
 
 
 def main_metric(study: Study) -> str:
-    """What it is about, as curves name it: the first of the metrics."""
+    """The first of the metrics, by its name in curves."""
     return next(iter(metrics_of(study))).removeprefix("auc_")
 
 
@@ -130,7 +130,7 @@ def seed_table(results: Results, study: Study, name: str, caption: str = "") -> 
     first = next(iter(metrics.values()))
     header += [f"{first}: 95% interval", f"{first}: IQM (bootstrap 95%)", "solved (95%)"]
     arms = [(point, memory) for point in study.shown(results) for memory in point.memories]
-    # What has not been run yet is told beside what has, but a table of nothing else is none.
+    # Missing runs are listed beside finished ones; with no finished run there is no table.
     begun = any(results.rows(**study.where(*arm)) for arm in arms)
     rows = [_row(results, study, *arm, metrics) for arm in arms if begun]
     return Table(name, header, rows, caption)

@@ -27,7 +27,7 @@ SUCCESS = {
     "auc_return": "Return over the training",
 }
 REMEMBERED = {**SUCCESS, "auc_memory_regret": "Memory regret"}
-"""For worlds that say what must be remembered."""
+"""For worlds that report what must be remembered."""
 
 
 def world_study(
@@ -73,7 +73,7 @@ def show_world(
     Args:
         results: What there is.
         study: The world and its memories.
-        what: The world in words; begins every caption.
+        what: The world as captions name it; begins every caption.
         tests: Each panel's title with its tests, which differ in one option.
         key: The beginning of every name, where an experiment has several studies.
     """
