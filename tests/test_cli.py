@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 
+import gymnasium
 import pytest
 
 from adastack.cli import VERBS, main
@@ -80,3 +81,52 @@ def test_compilers_are_told_to_be_quiet_before_jax_is_imported():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False 3"
+
+
+MODULE = """
+import gymnasium as gym
+import numpy as np
+
+class Tiny(gym.Env):
+    observation_space = gym.spaces.Discrete(3)
+    action_space = gym.spaces.Discrete(2)
+    def __init__(self, steps=3):
+        self.steps = steps
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.clock = 0
+        return 0, {}
+    def step(self, action):
+        self.clock += 1
+        return 1, 1.0, self.clock >= self.steps, False, {}
+
+gym.register("Tiny-v0", Tiny)
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [["tiny_envs:Tiny"], ["tiny_envs:Tiny-v0"], ["Tiny-v0", "--import", "tiny_envs"]]
+)
+def test_an_environment_of_a_users_module_is_reached(words, tmp_path, monkeypatch, capsys):
+    (tmp_path / "tiny_envs.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    sys.modules.pop("tiny_envs", None)
+    tiny = ["n_envs=2", "n_steps=16", "batch_size=32", "n_epochs=1", "hidden=8"]
+    settings = [word for setting in tiny for word in ("--set", setting)]
+    asked = [*words, "--env-arg", "steps=5", "--steps", "32", "--out", "run", *settings]
+    assert main(["train", *asked, "--json"]) == 0
+    trained = json.loads(capsys.readouterr().out)
+    assert trained["seeds"][0]["return"] == 5.0
+    # The run remembers what it needs: nothing has to be imported again by hand.
+    sys.modules.pop("tiny_envs")
+    gymnasium.registry.pop("Tiny-v0", None)
+    assert main(["evaluate", "run", "--episodes", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["seeds"][0]["return"] == 5.0
+
+
+def test_an_environment_that_is_nowhere_is_asked_for(capsys):
+    assert main(["train", "no_such_module:Env-v0"]) == 2
+    assert "expected a module on the path" in capsys.readouterr().err
+    assert main(["train", "NoSuchEnv-v0"]) == 2
+    assert "module:Id-v0, or --import" in capsys.readouterr().err

@@ -32,6 +32,17 @@ def test_an_environment_of_your_own(monkeypatch, capsys):
     assert "'passive_regret': 0.0" in out
 
 
+def test_an_agent_for_your_own_environment(monkeypatch, capsys):
+    out = run("own_agent.py", monkeypatch, capsys, "--steps", "1600")
+    assert 0 <= float(out.split()[-1]) <= 1
+
+
+@pytest.mark.slow
+def test_the_defaults_learn_a_delay_of_thirty(monkeypatch, capsys):
+    out = run("own_agent.py", monkeypatch, capsys)
+    assert float(out.split()[-1]) >= 0.99
+
+
 @pytest.mark.parametrize(("memory", "low", "high"), [("adaptive", 0.95, 1), ("frame", 0.4, 0.6)])
 def test_the_single_file_learns_the_maze(memory, low, high, monkeypatch, capsys):
     pytest.importorskip("torch")
