@@ -13,11 +13,11 @@ help: ## list the targets
 
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable .
+	$(PIP) --editable '.[train,view]'
 	@touch $@
 
 $(DEV): $(CORE)
-	$(PIP) --editable '.[dev,sb3,torchrl,wandb,mlflow,minigrid,robot,popgym,ray,view]'
+	$(PIP) --editable '.[train,lab,dev,sb3,torchrl,wandb,mlflow,popgym,ray,view]'
 	@touch $@
 
 demo: $(CORE) ## learn what to remember, and look at it

@@ -19,9 +19,9 @@ from rich.table import Table
 
 from adastack.progress import watch
 from adastack.runs import Run, RunError
-from adastack.tabular.learner import evaluate, session_of, train
-from adastack.tabular.policies import policy_of
-from adastack.viewer import Page, record
+from adastack.training import evaluate, train
+from adastack.viewer import Page
+from adastack.viewer.show import show_of
 
 TASK = "passive-tmaze:length=16"
 LONG = "passive-tmaze:length=1000000"
@@ -59,7 +59,7 @@ def curves(runs):
     """Success while learning, as SVG: the mean over seeds, smoothed over 100 windows."""
     figure, axis = plt.subplots(figsize=(8, 3), layout="constrained")
     for colour, (name, run) in zip(COLOURS, runs.items(), strict=True):
-        metrics = run.load_metrics()
+        metrics = run.curves()
         mean = np.nanmean(metrics["success"], axis=0)
         width = min(100, len(mean))
         smooth = np.convolve(mean, np.ones(width) / width, mode="valid")
@@ -70,20 +70,6 @@ def curves(runs):
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()
-
-
-def episode(run):
-    """One episode of the first seed, as it plays after learning."""
-    session = session_of(run.settings)
-    session.restore(run.load_checkpoint()[0])
-    decide = policy_of(session, 0, greedy=True)
-    task = session.induced.task
-
-    def player(stack):
-        memory_action, action = divmod(int(decide(tuple(stack)).argmax()), task.n_actions)
-        return action, memory_action
-
-    return record(task, run.settings["memory"], run.settings["stack_size"], player, seed=1)
 
 
 def write_page(rows, runs, args):
@@ -101,7 +87,7 @@ def write_page(rows, runs, args):
         "was given up for it."
     )
     for name, run in runs.items():
-        page.episode(episode(run), name)
+        page.episode(show_of(run).episode(seed=1), name)
     page.heading("Again")
     page.code(f"python examples/demo.py --seeds {args.seeds} --steps {args.steps}")
     page.write(args.out / "index.html")

@@ -14,9 +14,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from adastack.deep.learner import evaluate, train
 from adastack.progress import watch
 from adastack.runs import Run
+from adastack.training import evaluate, train
 
 AGENTS = [
     ("adaptive", 2, "mlp"),

@@ -9,11 +9,14 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from types import ModuleType
 
-import adastack.deep  # noqa: F401  # quiets XLA, before a verb imports jax by way of a task
 from adastack import __version__
 from adastack.tasks.registry import import_module
+
+with suppress(ImportError):  # A verb says what is missing.
+    import adastack.deep  # noqa: F401  # quiets XLA, before a verb imports jax by way of a task
 
 VERBS = {
     "tasks": "what there is to remember: T, k*, kappa, value-consistency",

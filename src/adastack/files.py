@@ -13,6 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from adastack.extras import check_installed
+
+check_installed("safetensors", extra="train")
+
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError

@@ -11,14 +11,13 @@ A run folder holds
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
+from adastack.extras import versions
 from adastack.files import (
     DamagedFileError,
     encode_json,
@@ -31,7 +30,6 @@ from adastack.files import (
 from adastack.process.events import saved_curves
 
 MAX_SEED = 2**31 - 1
-LIBRARIES = ("adastack", "numpy", "numba", "gymnasium", "jax", "jaxlib", "flax", "optax")
 
 
 class RunError(ValueError):
@@ -182,14 +180,3 @@ def check_seeds(seeds: Sequence[int], steps: int) -> None:
         raise ValueError(f"seeds must be different numbers in 0..{MAX_SEED}, actual: {seeds}")
     if steps < 1:
         raise ValueError(f"steps must be at least 1, actual: {steps}")
-
-
-def versions() -> dict[str, str]:
-    """The versions of Python and of the libraries a result depends on."""
-    found = {"python": platform.python_version()}
-    for library in LIBRARIES:
-        try:
-            found[library] = metadata.version(library)
-        except metadata.PackageNotFoundError:
-            continue
-    return found

@@ -166,7 +166,7 @@ def mazes(n_envs):
         num_envs=n_envs,
         vectorization_mode="vector_entry_point",
         autoreset_mode="Disabled",
-        length=5,
+        length=3,
     )
     return GymWrapper(envs, categorical_action_encoding=True)
 
@@ -218,7 +218,7 @@ def one_hot(symbols):
     return torch.nn.functional.one_hot(symbols, 5).float().flatten(-2)
 
 
-def train(rule, seed=0, updates=12, n_envs=64, n_steps=20):
+def train(rule, seed=0, updates=4, n_envs=64, n_steps=20):
     """PPO with TorchRL's own advantage and loss; returns the success of the greedy policy."""
     torch.manual_seed(seed)
     env = TransformedEnv(mazes(n_envs), StackTransform(2, rule=rule))

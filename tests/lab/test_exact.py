@@ -45,7 +45,7 @@ def test_states():
     assert {row["rule"]: row["reachable"] for row in rows}["adaptive"] == 10
 
 
-def test_measured_twins_of_the_cost():
+def test_compiled_networks_cost_what_the_formulas_say():
     small = {"hidden": 32, "layers": 2, "batch": 8}
     found = computed("cost", sizes=[4], shape=small)
     assert len(found["rows"]) == 6

@@ -15,6 +15,7 @@ from adastack.bench.figure import Figure
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.gym_session import GymSession
 from adastack.deep.settings import PPOSettings
+from adastack.extras import check_installed
 from adastack.process import induce
 from adastack.tasks import passive_tmaze, resolve
 from adastack.tasks.environment import FiniteTaskEnv
@@ -89,6 +90,7 @@ def _host(n_envs: int) -> float:
 
 def _baseline(make: Any, n_envs: int, updates: int) -> float:
     """Stable-Baselines3's PPO with the same settings and a network of the same size."""
+    check_installed("stable_baselines3", extra="sb3")
     import torch
     from stable_baselines3 import PPO
     from stable_baselines3.common.env_util import make_vec_env

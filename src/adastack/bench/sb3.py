@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from adastack.bench.figure import Figure, interleaved
+from adastack.extras import check_installed
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv
@@ -18,6 +19,7 @@ STACK_SIZE = 4
 
 def measure() -> list[Figure]:
     """The figure of the Stable-Baselines3 integration."""
+    check_installed("stable_baselines3", extra="sb3")
     import torch
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.vec_env import VecFrameStack

@@ -11,6 +11,10 @@ import os
 import sys
 from pathlib import Path
 
+from adastack.extras import check_installed
+
+check_installed("rich", extra="train")
+
 from rich.console import Console
 
 PIPE_WIDTH = 120

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-try:
-    import torch
-    from tensordict import TensorDictBase
-    from torchrl.data import Bounded, Categorical, Composite, OneHot, TensorSpec, Unbounded
-    from torchrl.envs import Transform
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"{error.name} is needed here: pip install 'adastack[torchrl]'", name=error.name
-    ) from None
+from adastack.extras import check_installed
 
+check_installed("torchrl", extra="torchrl")
+
+import torch
+from tensordict import TensorDictBase
 from torch import Tensor
+from torchrl.data import Bounded, Categorical, Composite, OneHot, TensorSpec, Unbounded
+from torchrl.envs import Transform
 
 from adastack.memory import check_stack_size, get_rule
 

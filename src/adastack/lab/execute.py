@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from adastack.extras import versions
 from adastack.files import DamagedFileError, write_json
 from adastack.lab.job import Evaluation, Job
 from adastack.lab.manifest import (
@@ -28,7 +29,7 @@ from adastack.lab.manifest import (
 )
 from adastack.lab.reporter import seconds_before
 from adastack.progress import Progress
-from adastack.runs import Run, RunError, versions
+from adastack.runs import Run, RunError
 from adastack.training import RunSpec, evaluate, make_session, run_session
 
 Kind = Callable[[Mapping[str, Any], Path, Progress], dict[str, Any]]

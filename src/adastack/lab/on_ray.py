@@ -11,18 +11,11 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
+from adastack.extras import require
 from adastack.lab.job import Job
 from adastack.lab.manifest import Document, as_document, job_from
 from adastack.lab.store import Store
 from adastack.lab.worker import Ending, attempt, environment
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise ImportError("the Ray backend needs Ray: pip install 'adastack[ray]'") from None
-    return ray
 
 
 class RayPool:
@@ -35,7 +28,7 @@ class RayPool:
     """
 
     def __init__(self, store: Store, workers: int | None, address: str | None) -> None:
-        self._ray = _import_ray()
+        self._ray = require("ray", "ray")
         self._store, self._workers = store, workers
         self._mine = not self._ray.is_initialized()
         if self._mine:

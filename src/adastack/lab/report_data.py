@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from adastack.extras import versions
 from adastack.files import DamagedFileError
 from adastack.lab.claims import Claim, Status, Verdict, evaluate
 from adastack.lab.experiment import Analysis, Experiment, Scale
 from adastack.lab.job import Job
 from adastack.lab.results import Results
 from adastack.lab.store import Store
-from adastack.runs import versions
 
 STATUSES: tuple[Status, ...] = ("holds", "fails", "not enough runs")
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+from adastack.extras import check_installed
+
+check_installed("jax", extra="train")
+
 import jax
 import jax.numpy as jnp
 import numpy as np

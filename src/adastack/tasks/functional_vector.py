@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from adastack.extras import check_installed
+
+check_installed("jax", extra="train")
+
 import jax
 import jax.numpy as jnp
 import numpy as np

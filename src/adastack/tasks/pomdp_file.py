@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.extras import check_installed
 from adastack.tasks.finite import Bools, Floats
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def _parser() -> Lark:
 
 
 def _syntax(text: str, source: str) -> list[Statement]:
+    check_installed("lark", extra="train")
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     try:

@@ -8,3 +8,7 @@
 - `adastack.theory.td`, `adastack.theory.theorems`: where TD learning ends, and the partial order;
 - `adastack.theory.states`, `adastack.theory.cost`: how large things become.
 """
+
+from adastack.extras import check_installed
+
+check_installed("numba", "scipy", "matplotlib", extra="train")

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from PIL import Image as Images
 
+from adastack.extras import require
 from adastack.files import write_whole
 from adastack.process.policy import Act
 from adastack.tasks.drawing.canvas import PAPER, Image
-from adastack.tasks.extras import require
 from adastack.wrappers import MemoryStack
 
 PALETTE = 128

@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import sys
 
 import gymnasium as gym
 import numpy as np
@@ -129,10 +130,6 @@ def test_wandb_writes_the_log_offline(tmp_path, monkeypatch):
 )
 def test_a_missing_library_is_asked_for_by_name(name, module, monkeypatch):
     callbacks = importlib.import_module("adastack.integrations.sb3.callbacks")
-
-    def absent(wanted):
-        raise ModuleNotFoundError(f"No module named {wanted!r}")
-
-    monkeypatch.setattr(callbacks.importlib, "import_module", absent)
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError, match=rf"pip install 'adastack\[{module}\]'"):
         getattr(callbacks, name)("memory", *["x"] * (module == "mlflow"))

@@ -1,4 +1,6 @@
-"""One cue, three blanks, one decision: two kept observations solve it, the last two do not."""
+"""One cue, blanks, one decision: two kept observations solve it, the last two do not."""
+
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -24,6 +26,8 @@ from adastack.integrations.sb3 import (
 from adastack.wrappers import AdaptiveStack
 
 K = 2
+SHORT, LONG = 3, 5
+"""Lengths of the maze: a probe of each kind of action, and the whole list of algorithms."""
 
 
 class Steered(gym.ActionWrapper):
@@ -44,8 +48,16 @@ class Masked(gym.Wrapper):
         return np.array([True, False, True, False])
 
 
-def maze():
-    return gym.make("adastack/PassiveTMaze-v0", length=5)
+def maze(length=LONG):
+    return gym.make("adastack/PassiveTMaze-v0", length=length)
+
+
+def steered(length):
+    return Steered(maze(length))
+
+
+def masked(length):
+    return Masked(maze(length))
 
 
 def stacked(make, rule, n_envs, form):
@@ -112,53 +124,43 @@ TD3_SETTINGS = {
 }
 
 
-def case(name, algorithm, settings, steps, *, policy="MlpPolicy", make=maze, slow=False, **more):
+def case(name, algorithm, settings, steps, *, policy="MlpPolicy", make=maze, length=LONG, **more):
     """A learner: its name, what makes it, and how many steps it is given."""
-    marks = [pytest.mark.slow] if slow else []
     more = {"n_envs": 64, "form": "auto", "noise": 0, **more}
-    values = (algorithm, policy, make, settings, steps, more)
-    return pytest.param(*values, id=name, marks=marks)
+    values = (algorithm, policy, partial(make, length), settings, steps, more)
+    return pytest.param(
+        *values, id=f"{name}-{length}", marks=[pytest.mark.slow] if length == LONG else []
+    )
 
 
-def steered():
-    return Steered(maze())
-
-
+HYBRID_POLICY = {"policy": HybridActorCriticPolicy, "make": steered, "form": "hybrid"}
 CASES = [
+    case("PPO", PPO, PPO_SETTINGS, 5_000, length=SHORT),
+    case("PPO factored", PPO, PPO_SETTINGS, 6_500, form="factored", length=SHORT),
+    case("PPO hybrid", PPO, HYBRID, 8_000, **HYBRID_POLICY, length=SHORT),
+    case("DQN", DQN, Q_LEARNING, 5_000, n_envs=16, length=SHORT),
+    case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 6_500, make=masked, length=SHORT),
     case("PPO", PPO, PPO_SETTINGS, 12_000),
     case("PPO factored", PPO, PPO_SETTINGS, 20_000, form="factored"),
-    case(
-        "PPO hybrid",
-        PPO,
-        HYBRID,
-        30_000,
-        policy=HybridActorCriticPolicy,
-        make=steered,
-        form="hybrid",
-    ),
+    case("PPO hybrid", PPO, HYBRID, 30_000, **HYBRID_POLICY),
     case("DQN", DQN, Q_LEARNING, 12_000, n_envs=16),
     case("QRDQN", QRDQN, {**Q_LEARNING, "policy_kwargs": {"n_quantiles": 10}}, 12_000, n_envs=16),
     case("TRPO", TRPO, TRPO_SETTINGS, 30_000),
     case("A2C", A2C, A2C_SETTINGS, 80_000),
-    case("SAC", SAC, SAC_SETTINGS, 12_000, make=steered, n_envs=16, slow=True),
+    case("SAC", SAC, SAC_SETTINGS, 12_000, make=steered, n_envs=16),
     # Without noise this wide, an actor that once forgets never sees again what it could have kept.
-    case("TD3", TD3, TD3_SETTINGS, 16_000, make=steered, n_envs=16, noise=3.0, slow=True),
-    case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 24_000, make=lambda: Masked(maze())),
+    case("TD3", TD3, TD3_SETTINGS, 16_000, make=steered, n_envs=16, noise=3.0),
+    case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 24_000, make=masked),
     case(
         "RecurrentPPO",
         RecurrentPPO,
         {**SLOW_PPO, "policy_kwargs": {"stack_size": K}},
         40_000,
         policy=KeptLstmPolicy,
-        slow=True,
     ),
-    case("LSTM", PPO, {**SLOW_PPO, "policy_kwargs": paper_policy(StackLstm, K)}, 26_000, slow=True),
+    case("LSTM", PPO, {**SLOW_PPO, "policy_kwargs": paper_policy(StackLstm, K)}, 26_000),
     case(
-        "Transformer",
-        PPO,
-        {**SLOW_PPO, "policy_kwargs": paper_policy(StackTransformer, K)},
-        16_000,
-        slow=True,
+        "Transformer", PPO, {**SLOW_PPO, "policy_kwargs": paper_policy(StackTransformer, K)}, 16_000
     ),
 ]
 

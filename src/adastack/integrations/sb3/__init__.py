@@ -8,13 +8,9 @@ Example:
     >>> model = PPO("MlpPolicy", venv).learn(1000)  # doctest: +SKIP
 """
 
-try:
-    import sb3_contrib as _contrib
-    import stable_baselines3 as _sb3
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"{error.name} is needed here: pip install 'adastack[sb3]'", name=error.name
-    ) from None
+from adastack.extras import check_installed
+
+check_installed("sb3_contrib", "stable_baselines3", "safetensors", extra="sb3")
 
 from adastack.integrations.sb3.actions import HybridBox, action_form_for
 from adastack.integrations.sb3.callbacks import MemoryCallback, MlflowCallback, WandbCallback
@@ -29,8 +25,6 @@ from adastack.integrations.sb3.extractors import (
 from adastack.integrations.sb3.hybrid import HybridActorCriticPolicy
 from adastack.integrations.sb3.recurrent import KeptLstmPolicy
 from adastack.integrations.sb3.vec_stack import VecAdaptiveStack, VecStack
-
-del _contrib, _sb3
 
 __all__ = [
     "HybridActorCriticPolicy",

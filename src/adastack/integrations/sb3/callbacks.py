@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
+from adastack.extras import require
 from adastack.integrations.sb3.vec_stack import find_stack
 from adastack.wrappers.metrics import MemoryMeter, outcome
 
@@ -123,10 +123,10 @@ class WandbCallback(_LogElsewhere):
     def __init__(self, project: str, *, mode: str = "online", folder: str | Path = ".") -> None:
         super().__init__()
         self.project, self.mode, self.folder = project, mode, Path(folder)
-        _required("wandb", "wandb")
+        require("wandb", "wandb")
 
     def _open(self, settings: dict[str, Any]) -> KVWriter:
-        run = _required("wandb", "wandb").init(
+        run = require("wandb", "wandb").init(
             project=self.project, mode=self.mode, dir=str(self.folder), config=settings
         )
         return _Writer(lambda numbers, step: run.log(numbers, step=step), run.finish)
@@ -146,10 +146,10 @@ class MlflowCallback(_LogElsewhere):
     def __init__(self, experiment: str, tracking_uri: str) -> None:
         super().__init__()
         self.experiment, self.tracking_uri = experiment, tracking_uri
-        _required("mlflow", "mlflow")
+        require("mlflow", "mlflow")
 
     def _open(self, settings: dict[str, Any]) -> KVWriter:
-        tracking = _required("mlflow.tracking", "mlflow")
+        tracking = require("mlflow.tracking", "mlflow")
         client = tracking.MlflowClient(self.tracking_uri)
         known = client.get_experiment_by_name(self.experiment)
         experiment = known.experiment_id if known else client.create_experiment(self.experiment)
@@ -191,13 +191,3 @@ def _batched(infos: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str,
             "actual: no slot_ages in their infos"
         )
     return {name: np.array([i[name] for i in infos]) for name in names if name in infos[0]}
-
-
-def _required(module: str, extra: str) -> Any:
-    """Imports an optional library, or says how to get it."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{module.partition('.')[0]} is needed here: pip install 'adastack[{extra}]'"
-        ) from None

@@ -22,6 +22,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.vec_env import VecEnv
 
+from adastack.extras import versions
 from adastack.files import (
     DamagedFileError,
     read_arrays,
@@ -40,7 +41,6 @@ from adastack.integrations.sb3.describe import (
     space_to_json,
 )
 from adastack.integrations.sb3.vec_stack import VecStack, find_stack
-from adastack.runs import versions
 
 FORMAT = "adastack policy 1"
 NOT_SETTINGS = ("start_time", "verbose")

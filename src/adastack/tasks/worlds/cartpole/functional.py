@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from adastack.extras import check_installed
+
+check_installed("jax", extra="train")
+
 import jax
 import jax.numpy as jnp
 import numpy as np

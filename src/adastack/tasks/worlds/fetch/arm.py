@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.tasks.extras import require
+from adastack.extras import require
 
 Floats = NDArray[np.float64]
 

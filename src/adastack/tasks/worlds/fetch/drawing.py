@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.extras import require
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import FAINT, INK, MARGIN, Colour, Image, Slots
-from adastack.tasks.extras import require
 from adastack.tasks.worlds.fetch.arm import Floats, arm_model
 from adastack.tasks.worlds.fetch.attempt import GOAL, GOAL_RANGE, Attempt
 

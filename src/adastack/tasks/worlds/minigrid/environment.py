@@ -11,10 +11,10 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.extras import require
 from adastack.tasks.base import TaskEnv
 from adastack.tasks.checks import checked_action, checked_render_mode, checked_whole
 from adastack.tasks.drawing.canvas import MARGIN, Image, Slots, blank, outline, with_memory
-from adastack.tasks.extras import require
 from adastack.tasks.worlds.minigrid.tables import BALL, KEY, N_ACTIONS, VIEW
 
 VIEWS = ("symbolic", "rgb")

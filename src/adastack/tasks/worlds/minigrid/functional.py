@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from adastack.extras import check_installed
+
+check_installed("jax", extra="train")
+
 import jax
 import jax.numpy as jnp
 import numpy as np
