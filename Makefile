@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
+DOCS := $(VENV)/.docs
 RLLIB := .venv-rllib
 
 help: ## list the targets
@@ -17,7 +18,11 @@ $(CORE): pyproject.toml constraints.txt
 	@touch $@
 
 $(DEV): $(CORE)
-	$(PIP) --editable '.[train,lab,dev,sb3,torchrl,wandb,mlflow,popgym,ray,view]'
+	$(PIP) --editable '.[train,lab,dev,sb3,torchrl,wandb,mlflow,popgym,ray,view,docs]'
+	@touch $@
+
+$(DOCS): $(CORE)
+	$(PIP) --editable '.[docs]'
 	@touch $@
 
 demo: $(CORE) ## learn what to remember, and look at it
@@ -43,10 +48,13 @@ check: $(DEV) ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(DOCS) ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: $(DEV) ## the speed figures, as ratios measured in one run
 	$(BIN)/adastack bench
 
 clean: ## remove what make made
-	rm -rf $(VENV) $(RLLIB) build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(RLLIB) build site .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help demo test test-slow test-rllib check bench clean
+.PHONY: help demo test test-slow test-rllib check docs bench clean
