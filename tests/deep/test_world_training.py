@@ -8,11 +8,12 @@ import pytest
 
 from adastack.cli import main
 from adastack.deep.functional import FunctionalTrainer
-from adastack.deep.settings import PRESETS, PPOSettings, default_preset, settings_for
+from adastack.deep.settings import PRESETS, PPOSettings, settings_for
 from adastack.runs import Run
 from adastack.tasks import TASKS
 from adastack.tasks.worlds.fetch import arm as fetch_arm
 from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
+from adastack.training import default_preset
 
 TINY = ["n_envs=2", "n_steps=32", "batch_size=32", "n_epochs=1", "hidden=8", "learning_rate=0.01"]
 
@@ -176,8 +177,8 @@ def test_a_missing_extra_is_asked_for_by_name(tmp_path, capsys, monkeypatch):
 
 def test_each_world_has_a_preset_of_its_own():
     assert {row.name for row in TASKS.values() if row.kind != "finite"} <= set(PRESETS)
-    assert default_preset("minigrid-memory:size=17") == "minigrid-memory"
-    assert default_preset("active-tmaze:length=6") == "robust"
+    assert default_preset("ppo", "minigrid-memory:size=17") == "minigrid-memory"
+    assert default_preset("ppo", "active-tmaze:length=6") == "robust"
     assert settings_for("fetch-reach", "ppo", {}).normalize_observation
     assert isinstance(PRESETS["cube"], PPOSettings)
 

@@ -8,16 +8,16 @@ from adastack.tasks import make_task, passive_tmaze, xormaze
 from adastack.theory.consistency import optimal_consistency, policy_consistency
 from adastack.theory.kappa import kappa
 from adastack.theory.question import Question
-from adastack.theory.random_tasks import (
+from adastack.theory.td import q_fixed_point, td_outcome, td_values
+from adastack.theory.theorems import partial_order
+from adastack.theory.values import policy_table, stack_values, uniform_policy
+from theory.plain import outcomes, push
+from theory.theorem_tasks import (
     blind_task,
     branching_task,
     crossed_task,
     reactive_task,
 )
-from adastack.theory.td import q_fixed_point, td_outcome, td_values
-from adastack.theory.theorems import partial_order
-from adastack.theory.values import policy_table, stack_values, uniform_policy
-from theory.plain import outcomes, push
 
 GAMMA = 0.9
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from adastack.commands import Output
+from adastack.commands import Output, whole_number
+from adastack.commands.train import add_learner_arguments, learner_settings
 from adastack.lab.statistics import difference_interval, summary
 from adastack.tasks.registry import make_task
-from adastack.training import algorithm, default_algo, default_preset, train
+from adastack.training import train
 
 PATIENCE = 2
 """How many larger stacks in a row must not help before the search stops."""
@@ -24,15 +25,10 @@ ENOUGH = 0.99
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack find-k``."""
     parser.add_argument("task", help="the task, with its options: passive-tmaze:length=16")
-    parser.add_argument("--memory", default="adaptive", help="the memory rule")
+    add_learner_arguments(parser)
     parser.add_argument("--max-k", type=int, default=6, help="the largest stack to try (6)")
-    parser.add_argument("--algo", help="the learner (sarsa on finite tasks, else ppo)")
-    parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
-    parser.add_argument("--steps", type=float, default=1e6, help="steps of each run (1e6)")
+    parser.add_argument("--steps", type=whole_number, default=1_000_000, help="of each run (1e6)")
     parser.add_argument("--seeds", type=int, default=10, help="seeds of each stack (10)")
-    parser.add_argument(
-        "--preset", help="paper, robust or a world's own (a world's own, otherwise robust)"
-    )
     parser.add_argument("--out", type=Path, default=Path("runs"), help="where runs are kept")
     parser.add_argument("--no-proof", action="store_true", help="do not ask the theory for kappa")
 
@@ -44,13 +40,10 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             f"expected --max-k of at least 1 and --seeds of at least 2, "
             f"actual: {args.max_k} and {args.seeds}"
         )
-    args.algo = args.algo or default_algo(args.task)
-    args.preset = args.preset or default_preset(args.algo, args.task)
-    if algorithm(args.algo, args.task).tabular and args.net is not None:
-        raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
+    overrides = learner_settings(args)
     rows: list[dict[str, Any]] = []
     for k in range(1, args.max_k + 1):
-        rows.append(_learned(args, k))
+        rows.append(_learned(args, k, overrides))
         if _stop(rows):
             break
     return {
@@ -63,22 +56,22 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:
+def _learned(args: argparse.Namespace, k: int, overrides: dict[str, Any]) -> dict[str, Any]:
     """The return of one stack size: mean over the seeds with its 95% interval."""
     from adastack.progress import watch
 
     path = _folder(args, k)
-    with watch(int(args.steps), f"k = {k}") as progress:
+    with watch(args.steps, f"k = {k}") as progress:
         result = train(
             task=args.task,
             memory=args.memory,
             stack_size=k,
             algo=args.algo,
             preset=args.preset,
-            steps=int(args.steps),
+            steps=args.steps,
             seeds=list(range(args.seeds)),
             path=path,
-            overrides={} if args.net is None else {"net": args.net},
+            overrides=overrides,
             resume=path.exists(),
             progress=progress,
         )
@@ -100,7 +93,7 @@ def _learned(args: argparse.Namespace, k: int) -> dict[str, Any]:
 def _folder(args: argparse.Namespace, k: int) -> Path:
     """The same for the same settings, so that a search that was stopped is resumed."""
     words = ["find-k", args.task, args.memory, args.algo, args.net, args.preset]
-    words += [f"{int(args.steps)}-steps", f"{args.seeds}-seeds", f"k-{k}"]
+    words += [f"{args.steps}-steps", f"{args.seeds}-seeds", f"k-{k}"]
     return Path(args.out) / re.sub(r"[^\w.=-]+", "-", "_".join(filter(None, words)))
 
 

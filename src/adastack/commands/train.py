@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from adastack.commands import Output
+from adastack.commands import Output, whole_number
 from adastack.progress import watch
 from adastack.tasks.spec import parse_literal, parse_spec, spell
 from adastack.training import ALGORITHMS, algorithm, default_algo, default_preset, train
@@ -33,15 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TASK",
         help="a task with its options (see `adastack tasks`), a Gymnasium id, or module:MyEnv-v0",
     )
-    parser.add_argument("--memory", default="adaptive", help="a memory rule, or random (a control)")
-    parser.add_argument("--k", type=_count, default=2, help="slots in the stack (2)")
+    add_learner_arguments(parser)
+    parser.add_argument("--k", type=whole_number, default=2, help="slots in the stack (2)")
     parser.add_argument(
-        "--algo", help=f"of {', '.join(ALGORITHMS)} (sarsa on finite tasks, else ppo)"
+        "--steps", type=whole_number, default=1_000_000, help="steps of each seed (1e6)"
     )
-    parser.add_argument(
-        "--preset", help="paper, robust, default or a world's own (what learns the task best)"
-    )
-    parser.add_argument("--steps", type=_count, default=1_000_000, help="steps of each seed (1e6)")
     parser.add_argument(
         "--env-arg",
         action="append",
@@ -49,9 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an argument of the environment; may be repeated",
     )
-    parser.add_argument("--seeds", type=_count, default=1, help="how many seeds (1)")
-    parser.add_argument("--seed", type=_count, default=0, help="the first of them (0)")
-    parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
+    parser.add_argument("--seeds", type=whole_number, default=1, help="how many seeds (1)")
+    parser.add_argument("--seed", type=whole_number, default=0, help="the first of them (0)")
     parser.add_argument("--out", type=Path, help="the run's folder (runs/ and a readable name)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument(
@@ -64,17 +59,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_learner_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments that say who learns; `learner_settings` reads them."""
+    parser.add_argument("--memory", default="adaptive", help="a memory rule, or random (a control)")
+    parser.add_argument(
+        "--algo", help=f"of {', '.join(ALGORITHMS)} (sarsa on finite tasks, else ppo)"
+    )
+    parser.add_argument(
+        "--preset", help="paper, robust, default or a world's own (what learns the task best)"
+    )
+    parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
+
+
+def learner_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Fills in the algorithm and the preset that were not asked for; returns what ``--net`` sets.
+
+    Raises:
+        ValueError: If the algorithm cannot learn the task, or has no network.
+    """
+    args.algo = args.algo or default_algo(args.task)
+    tabular = algorithm(args.algo, args.task).tabular
+    args.preset = args.preset or default_preset(args.algo, args.task)
+    if args.net is None:
+        return {}
+    if tabular:
+        raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
+    return {"net": args.net}
+
+
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Trains, or resumes training, and returns the final evaluation."""
     args.task = with_arguments(args.task, args.env_arg)
-    args.algo = args.algo or default_algo(args.task)
-    row = algorithm(args.algo, args.task)
-    args.preset = args.preset or default_preset(args.algo, args.task)
-    overrides = dict(args.set)
-    if args.net is not None:
-        if row.tabular:
-            raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
-        overrides["net"] = args.net
+    overrides = dict(args.set) | learner_settings(args)
     asked: dict[str, Any] = {
         "task": args.task,
         "memory": args.memory,
@@ -139,14 +155,6 @@ def default_folder(args: argparse.Namespace, overrides: dict[str, Any]) -> Path:
         *(f"{name}-{value}" for name, value in sorted(overrides.items())),
     ]
     return Path("runs") / re.sub(r"[^\w.=-]+", "-", "_".join(words))
-
-
-def _count(text: str) -> int:
-    """A whole number, also written as 1e6."""
-    number = float(text)
-    if not number.is_integer() or number < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number, actual: {text!r}")
-    return int(number)
 
 
 def _setting(text: str) -> tuple[str, Any]:

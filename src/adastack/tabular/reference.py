@@ -55,14 +55,8 @@ class SplitMix:
 class ReferenceLearner:
     """One seed of a learner of action values.
 
-    Args:
-        task: The task.
-        memory: A memory rule, or ``"random"``.
-        stack_size: The number of slots, k.
-        algo: ``"q"``, ``"q-lambda"``, ``"sarsa"`` or ``"expected-sarsa"``.
-        settings: Its settings.
-        steps: The length of the whole run.
-        source: Its random numbers.
+    The arguments are those of `adastack.tabular.Session`, with a source of random numbers in place
+    of seeds.
     """
 
     def __init__(

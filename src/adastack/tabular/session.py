@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -53,6 +53,7 @@ from adastack.tasks.finite import FiniteTask
 
 CHUNK_SECONDS = 0.5
 Array = NDArray[Any]
+Kernel = TypeVar("Kernel", values.KernelSettings, gradient.KernelSettings)
 THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
@@ -326,21 +327,14 @@ def _tables(induced: Induced, algo: str, settings: Settings) -> Tables:
 def _value_how(
     algo: str, settings: ValueSettings, n_actions: int, common: dict[str, Any]
 ) -> values.KernelSettings:
-    persistent = max(settings.persistence, settings.persistence_end) > 1
-    return values.KernelSettings(
+    return _kernel_settings(
+        values.KernelSettings,
+        settings,
         **common,
         algo=VALUE_ALGOS.index(algo),
         n_actions=n_actions,
-        gamma=settings.gamma,
-        alpha=settings.alpha,
-        alpha_end=settings.alpha_end,
-        epsilon=settings.epsilon,
-        epsilon_end=settings.epsilon_end,
-        anneal=settings.anneal,
-        trace_decay=settings.trace_decay,
-        trace_cut=settings.trace_cut,
         independent=settings.exploration == EXPLORATIONS[1],
-        persistent=persistent,
+        persistent=max(settings.persistence, settings.persistence_end) > 1,
         persistence=float(settings.persistence),
         persistence_end=float(settings.persistence_end),
         bonus=INTRINSICS.index(settings.intrinsic),
@@ -354,7 +348,10 @@ def _gradient_how(
     segment = gradient.EPISODE
     if algo == "average-reinforce":
         segment = gradient.STEPS if settings.segment == "block" else gradient.CYCLE
-    taken = set(gradient.KernelSettings._fields) - set(common) - {"segment"}
-    return gradient.KernelSettings(
-        **common, segment=segment, **{name: getattr(settings, name) for name in taken}
-    )
+    return _kernel_settings(gradient.KernelSettings, settings, **common, segment=segment)
+
+
+def _kernel_settings(kind: type[Kernel], settings: Settings, **given: Any) -> Kernel:
+    """What is given, and the settings of the same names."""
+    same = {name: getattr(settings, name) for name in kind._fields if name not in given}
+    return kind(**given, **same)

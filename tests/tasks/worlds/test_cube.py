@@ -26,6 +26,13 @@ HOLDING_STILL = [
 ACTION_LISTS = st.lists(st.integers(0, len(ACTIONS) - 1), max_size=40)
 
 
+def plain_cube(actions):
+    plain = PlainCube()
+    for action in actions:
+        plain.act(action)
+    return plain
+
+
 def applied(actions):
     stickers = solved()
     for action in actions:
@@ -100,10 +107,7 @@ def test_depth_tables_agree_with_the_published_counts(depth):
 @settings(deadline=None)
 @given(ACTION_LISTS)
 def test_moves_agree_with_a_plain_cube(actions):
-    plain = PlainCube()
-    for action in actions:
-        plain.act(action)
-    assert applied(actions).tolist() == plain.stickers()
+    assert applied(actions).tolist() == plain_cube(actions).stickers()
 
 
 def test_turns_and_looks_have_inverses():
@@ -134,10 +138,7 @@ def test_solved_does_not_depend_on_how_the_cube_is_held(looks):
 @settings(deadline=None)
 @given(ACTION_LISTS)
 def test_solved_agrees_with_a_plain_cube(actions):
-    plain = PlainCube()
-    for action in actions:
-        plain.act(action)
-    assert bool(is_solved(jax.numpy.asarray(applied(actions)))) == plain.solved()
+    assert bool(is_solved(jax.numpy.asarray(applied(actions)))) == plain_cube(actions).solved()
 
 
 def test_one_turn_is_never_solved_and_opposite_turns_are_the_same_position():
@@ -214,9 +215,7 @@ def plain_twin(stickers):
     """A plain cube with these stickers, which two turns away from solved can always reach."""
     for first in range(len(TURNS)):
         for second in range(len(TURNS)):
-            plain = PlainCube()
-            plain.act(first)
-            plain.act(second)
+            plain = plain_cube([first, second])
             if plain.stickers() == stickers.tolist():
                 return plain
     raise AssertionError("not a scramble of depth two")

@@ -104,24 +104,26 @@ def walk(env, task, tables, rng, forward):
     return n
 
 
-@pytest.mark.parametrize(("size", "random_length"), [(7, False), (13, True)])
-def test_random_episodes_are_those_of_the_package(size, random_length):
+def walks(size, random_length, forward, count):
+    """The lengths of many episodes, and their limit."""
     rng = np.random.default_rng(size)
     env, task = MiniGridMemoryEnv(size, random_length), MiniGridMemory(size, random_length)
     tables = memory_tables(size, random_length)
-    lengths = [walk(env, task, tables, rng, 0.7) for _ in range(40)]
-    assert max(lengths) <= task.time_limit
-    assert min(lengths) < task.time_limit
+    return [walk(env, task, tables, rng, forward) for _ in range(count)], task.time_limit
+
+
+@pytest.mark.parametrize(("size", "random_length"), [(7, False), (13, True)])
+def test_random_episodes_are_those_of_the_package(size, random_length):
+    lengths, limit = walks(size, random_length, 0.7, 40)
+    assert max(lengths) <= limit
+    assert min(lengths) < limit
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "random_length"), sorted(set(REGISTERED.values())))
 def test_thousands_of_random_episodes_are_those_of_the_package(size, random_length):
-    rng = np.random.default_rng(size)
-    env, task = MiniGridMemoryEnv(size, random_length), MiniGridMemory(size, random_length)
-    tables = memory_tables(size, random_length)
-    lengths = [walk(env, task, tables, rng, 0.75) for _ in range(500)]
-    assert max(lengths) <= task.time_limit
+    lengths, limit = walks(size, random_length, 0.75, 500)
+    assert max(lengths) <= limit
 
 
 def test_time_runs_out_as_in_the_package():
