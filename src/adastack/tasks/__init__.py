@@ -1,4 +1,4 @@
-"""What has to be remembered: tasks."""
+"""Tasks and worlds in which something must be remembered."""
 
 from adastack.tasks.classics import heaven_hell, key_order, office
 from adastack.tasks.entry import PaperRow, Resolved, TaskEntry

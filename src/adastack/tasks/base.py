@@ -1,4 +1,4 @@
-"""What the environments of all tasks share: checks, pictures, and how they are made."""
+"""Base classes of the tasks' environments: checks, rendering, construction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adastack.tasks.drawing.canvas import Slots
 
 
 class TaskEnv(gymnasium.Env[Any, Any]):
-    """An environment that refuses steps without an episode and draws a memory below itself."""
+    """A single environment: it checks that an episode runs and renders a memory below the task."""
 
     _over: bool | None = None
     """Whether the episode is over; None before the first reset."""
@@ -57,7 +57,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
 
 class TaskVectorEnv(VectorEnv[Any, Any, Any]):
-    """A vector environment with one generator or program for all agents."""
+    """A vector environment that steps all its agents itself."""
 
     def __init__(
         self,

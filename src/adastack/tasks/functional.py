@@ -52,18 +52,18 @@ class FunctionalTask(Protocol):
 
     @property
     def observation_space(self) -> Space[Any]:
-        """What is observed: one array."""
+        """The observations: one array."""
 
     @property
     def action_space(self) -> Discrete:
-        """What can be done."""
+        """The actions."""
 
     @property
     def time_limit(self) -> int | None:
         """Steps after which an episode is truncated."""
 
     def reset(self, key: Array) -> tuple[State, Array]:
-        """A first state and what is observed of it."""
+        """An initial state and its observation."""
 
     def step(self, key: Array, state: State, action: Array) -> Step:
         """Takes one action."""

@@ -1,4 +1,4 @@
-"""Small grid worlds from a map written as text, and the hidden bookkeeping on top of them."""
+"""Small grid worlds, read from a map written as text."""
 
 from __future__ import annotations
 

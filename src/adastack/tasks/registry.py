@@ -56,7 +56,7 @@ def register_task(entry: TaskEntry) -> None:
 
 
 def resolve(spec: Any) -> Resolved:
-    """What a name on the command line stands for.
+    """What a name on the command line, or an environment in Python, stands for.
 
     Args:
         spec: A task or world, ``name`` or ``name:option=value,...``; a Gymnasium id; an id or a
@@ -66,6 +66,7 @@ def resolve(spec: Any) -> Resolved:
 
     Raises:
         ValueError: If the name, an option or a value is unknown.
+        TypeError: If it is neither a name nor an environment.
         ImportError: If a module cannot be imported.
 
     Example:

@@ -54,13 +54,13 @@ def test_the_positions_do_not_leak_at_a_reset():
     state = theirs.get_state()
     assert (leaked == state[[0, 2]]).all()
     assert (seen == state[[1, 3]]).all()
-    twin = MaskedCartPole("velocity")
-    state, seen = twin.reset(jax.random.key(0))
+    task = MaskedCartPole("velocity")
+    state, seen = task.reset(jax.random.key(0))
     assert (seen == state.physics[jnp.array([1, 3])]).all()
 
 
 @pytest.mark.parametrize("shows", SHOWN)
-def test_the_twin_agrees_with_popgym_from_every_state(shows):
+def test_the_functional_task_agrees_with_popgym_from_every_state(shows):
     rng = np.random.default_rng(1)
     physics = rng.uniform([-2.5, -3, -0.25, -3], [2.5, 3, 0.25, 3], (400, 4)).astype(np.float32)
     clocks = rng.choice([0, 100, 598, 599], 400).astype(np.int32)

@@ -197,7 +197,7 @@ def test_scrambles_of_depth_one_are_all_twelve_turns():
 def test_environment_agrees_with_a_plain_cube(view, seed, actions):
     env = FunctionalTaskEnv(Cube(view=view, depth=2))
     observation, _ = env.reset(seed=seed)
-    plain = plain_twin(np.asarray(env.state.stickers))
+    plain = plain_from(np.asarray(env.state.stickers))
     faces = [FACES.index(name) for name in VIEWS[view]]
     for action in actions:
         assert observation.tolist() == [
@@ -211,7 +211,7 @@ def test_environment_agrees_with_a_plain_cube(view, seed, actions):
             break
 
 
-def plain_twin(stickers):
+def plain_from(stickers):
     """A plain cube with these stickers, which two turns away from solved can always reach."""
     for first in range(len(TURNS)):
         for second in range(len(TURNS)):

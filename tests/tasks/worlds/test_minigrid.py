@@ -32,7 +32,7 @@ def compiled_step(task):
     return jax.jit(task.step)
 
 
-def twin_step(task, state, action):
+def functional_step(task, state, action):
     return jax.device_get(compiled_step(task)(jax.random.key(0), state, action))
 
 
@@ -68,7 +68,7 @@ def test_every_place_and_action_is_as_in_the_package(size, random_length):
 
 @cache
 def compiled_replay(task):
-    """A whole episode of the twin from a place, by the actions of the package's."""
+    """A whole episode of the functional task from a place, by the actions of the package's."""
 
     def replay(place, actions):
         def step(state, action):
@@ -81,7 +81,7 @@ def compiled_replay(task):
 
 
 def walk(env, task, tables, rng, forward):
-    """One episode in the package, then the twin's; returns its length."""
+    """One episode in the package, then the functional task's; returns its length."""
     first, _ = env.reset(seed=int(rng.integers(2**31)))
     place = jnp.int32(translated(env.grid_env, tables))
     assert (np.asarray(task.observe(place)) == first).all()
@@ -93,14 +93,14 @@ def walk(env, task, tables, rng, forward):
         steps.append(env.step(actions[len(steps)]))
         done = steps[-1][2] or steps[-1][3]
     seen, rewards, terminated, truncated, infos = zip(*steps, strict=True)
-    twin = jax.device_get(compiled_replay(task)(place, actions.astype(np.int32)))
+    ours = jax.device_get(compiled_replay(task)(place, actions.astype(np.int32)))
     n = len(steps)
-    assert (twin.observation[:n] == np.stack(seen)).all()
-    np.testing.assert_allclose(twin.reward[:n], rewards, atol=1e-6)
-    assert (twin.terminated[:n] == terminated).all()
-    assert (twin.truncated[:n] == truncated).all()
+    assert (ours.observation[:n] == np.stack(seen)).all()
+    np.testing.assert_allclose(ours.reward[:n], rewards, atol=1e-6)
+    assert (ours.terminated[:n] == terminated).all()
+    assert (ours.truncated[:n] == truncated).all()
     for name in ("attempt_over", "success", "shown", "cue"):
-        assert (twin.extras[name][:n] == np.array([info[name] for info in infos])).all(), name
+        assert (ours.extras[name][:n] == np.array([info[name] for info in infos])).all(), name
     return n
 
 
@@ -133,11 +133,11 @@ def test_time_runs_out_as_in_the_package():
     state = MemoryState(jnp.int32(translated(env.grid_env, tables)), jnp.int32(0))
     for step in range(1, 246):
         *_, terminated, truncated, info = env.step(LEFT)
-        twin = twin_step(task, state, LEFT)
-        state = twin.state
+        ours = functional_step(task, state, LEFT)
+        state = ours.state
         expected = (False, step == 245, step == 245)
         assert (terminated, truncated, info["attempt_over"]) == expected
-        assert (bool(twin.terminated), bool(twin.truncated)) == expected[:2]
+        assert (bool(ours.terminated), bool(ours.truncated)) == expected[:2]
 
 
 @pytest.mark.parametrize("random_length", [False, True])
@@ -186,7 +186,7 @@ def test_codes_stay_within_the_space():
     assert all(view in space for view in memory_tables(13, True).views)
 
 
-def test_rgb_views_are_those_of_the_package_and_of_the_twin():
+def test_rgb_views_are_those_of_the_package_and_of_the_functional_task():
     env = MiniGridMemoryEnv(7, view="rgb")
     theirs = RGBImgPartialObsWrapper(gym.make("MiniGrid-MemoryS7-v0"), tile_size=8)
     task, tables = MiniGridMemory(7, view="rgb"), memory_tables(7, False)

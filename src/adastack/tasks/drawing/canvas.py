@@ -95,7 +95,7 @@ def disc(image: Image, y: int, x: int, radius: float, colour: Colour = INK) -> N
 
 
 def cross(image: Image, y: int, x: int) -> None:
-    """The mark of what was given up."""
+    """The mark of what was evicted."""
     reach = 6
     rows, columns = np.indices((2 * reach, 2 * reach)) - reach + 0.5
     stroke = np.minimum(np.abs(rows - columns), np.abs(rows + columns)) / np.sqrt(2)

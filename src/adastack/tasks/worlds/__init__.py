@@ -1,1 +1,1 @@
-"""Tasks that fit no table, a folder each."""
+"""Worlds: tasks whose states do not fit a table, one folder each."""

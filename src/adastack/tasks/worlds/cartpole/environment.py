@@ -91,13 +91,13 @@ class MaskedCartPoleEnv(TaskEnv, CartPoleEnv):
 
 
 def view_space(shows: str) -> Box:
-    """The space of what is seen; a fallen pole is still inside."""
+    """The observation space; it contains a fallen pole."""
     high = {"position": [2 * X_LIMIT, 2 * ANGLE_LIMIT], "velocity": [np.inf, np.inf]}[shows]
     bound = np.array(high, np.float32)
     return Box(-bound, bound, dtype=np.float32)
 
 
 def check_shows(shows: str) -> None:
-    """Raises if something else is to be shown."""
+    """Raises a ValueError if there is no such mask."""
     if shows not in SHOWN:
         raise ValueError(f"expected shows of {tuple(SHOWN)}, actual: {shows!r}")

@@ -38,7 +38,7 @@ START = 0.05
 
 
 class CartPoleState(NamedTuple):
-    """Where a cart stands."""
+    """The hidden state of a cart and its pole."""
 
     physics: Array
     """(4,): the cart's position and speed, the pole's angle and speed."""

@@ -35,7 +35,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 
 
 class CubeState(NamedTuple):
-    """Where a cube stands."""
+    """The hidden state of a cube."""
 
     stickers: Array
     """(24,): the colour at each place."""

@@ -17,15 +17,15 @@ Stickers = NDArray[np.int32]
 Vector = tuple[int, int, int]
 
 FACES = ("front", "up", "right", "back", "down", "left")
-"""The faces, in the order of their stickers; each is also the name of a colour's home."""
+"""The faces, in the order of their stickers; face i of a solved cube has colour i."""
 
 PLACES = 4
-"""Stickers of a face, read like a page by one who looks at it."""
+"""Stickers of a face, row by row as seen from outside."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """How a face is read: where it looks, where its lines run and how they follow each other."""
+    """The orientation of a face: its normal, and the directions of its rows and columns."""
 
     normal: Vector
     right: Vector
@@ -42,7 +42,7 @@ FRAMES = {
 }
 
 TURNS = tuple(f"{face}{sense}" for face in FACES for sense in ("", "'"))
-"""The twelve quarter turns: clockwise for one who looks at the face, and with ' the other way."""
+"""The twelve quarter turns: clockwise as seen from outside, and with ' anticlockwise."""
 
 LOOKS = ("look left", "look right", "look up", "look down")
 """The four camera turns: the face at that side comes to the front."""
@@ -65,12 +65,12 @@ def corners() -> NDArray[np.int64]:
 
 @cache
 def normals() -> NDArray[np.int64]:
-    """(24, 3): where each sticker looks."""
+    """(24, 3): the normal of each sticker."""
     return np.repeat([FRAMES[face].normal for face in FACES], PLACES, axis=0)
 
 
 def rotation(axis: Vector, quarters: int) -> NDArray[np.int64]:
-    """The rotation by so many quarter turns, clockwise for one who looks against the axis."""
+    """The rotation by so many quarter turns, clockwise as seen from the tip of the axis."""
     x, y, z = axis
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     # A quarter turn takes what is along the axis to itself and crosses the rest with it.

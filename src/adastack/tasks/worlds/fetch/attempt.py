@@ -36,17 +36,17 @@ class FetchReach:
 
 
 class Reached(NamedTuple):
-    """What a step comes to."""
+    """The result of one step."""
 
     reward: float
     close: bool
-    """Whether the gripper is at the goal that was to be reached."""
+    """Whether the gripper is at the goal."""
     attempt_over: bool
     """Whether the goal has changed."""
 
 
 class Attempt:
-    """One arm and its goals; what the environment and its vector form have in common."""
+    """One arm and its goals."""
 
     def __init__(self, task: FetchReach) -> None:
         self.task = task
@@ -57,7 +57,7 @@ class Attempt:
         """Steps since the goal changed."""
 
     def reset(self, generator: np.random.Generator) -> None:
-        """Begins anew, with a goal drawn as the package draws it."""
+        """Resets the arm and draws a goal as the package does."""
         self.arm.reset()
         self.goal_number = -1
         self._change_goal(generator)

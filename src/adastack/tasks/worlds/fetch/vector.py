@@ -31,7 +31,7 @@ NOTHING = Reached(0.0, False, False)
 
 
 class FetchReachVectorEnv(TaskVectorEnv):
-    """As many `FetchReachEnv` side by side, step for step the same.
+    """Many `FetchReachEnv` stepped together, with the same results.
 
     MuJoCo lets other threads run while it computes, so threads are enough to use all cores, and
     nothing has to be sent between processes.
@@ -121,7 +121,7 @@ class FetchReachVectorEnv(TaskVectorEnv):
         return self._observations(), rewards, never[0], never[1], self._infos(reached)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Lets the threads go."""
+        """Shuts the threads down."""
         if self._pool is not None:
             self._pool.shutdown()
 

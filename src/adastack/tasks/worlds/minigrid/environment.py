@@ -136,20 +136,20 @@ def view_space(view: str) -> gymnasium.spaces.Box:
 
 
 def checked_size(size: Any) -> int:
-    """The size, if there is a world of it."""
+    """The size as an integer, if it is odd and large enough."""
     if checked_whole("size", size, SMALLEST) % 2 == 0:
         raise ValueError(f"size must be an odd number of at least {SMALLEST}, actual: {size!r}")
     return int(size)
 
 
 def check_view(view: str) -> None:
-    """Raises if there is no such view."""
+    """Raises a ValueError if there is no such view."""
     if view not in VIEWS:
         raise ValueError(f"expected a view of {VIEWS}, actual: {view!r}")
 
 
 def paint(view: NDArray[np.uint8], tile: int) -> Image:
-    """A symbolic view as the package paints it, with so many pixels to a cell."""
+    """A symbolic view as the package renders it, ``tile`` pixels to a cell."""
     grid, seen = require("minigrid.core.grid", "minigrid").Grid.decode(view)
     pixels: Image = grid.render(tile, (VIEW // 2, VIEW - 1), agent_dir=3, highlight_mask=seen)
     return pixels

@@ -32,7 +32,7 @@ from adastack.tasks.worlds.minigrid.tables import N_ACTIONS, memory_tables
 
 
 class MemoryState(NamedTuple):
-    """Where an agent stands."""
+    """The hidden state of a world and its agent."""
 
     place: Array
     """The row of the tables."""
@@ -89,7 +89,7 @@ class MiniGridMemory:
         return MemoryState(place, jnp.zeros((), jnp.int32)), self.observe(place)
 
     def step(self, key: Array, state: MemoryState, action: Array) -> Step:
-        """Turns or walks."""
+        """Turns the agent or moves it forward."""
         tables = memory_tables(self.size, self.random_length)
         place = jnp.asarray(tables.following)[state.place, action]
         clock = state.clock + 1
