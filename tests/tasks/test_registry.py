@@ -79,8 +79,7 @@ def test_a_path_may_hold_commas_and_colons(tmp_path):
         ("cube:side=1", "expected an option of view, .* for cube, actual: 'side'"),
         ("cube:depth=two", "expected a whole number for depth, actual: 'two'"),
         ("cube:depth", "expected option=value after 'cube', actual: 'depth'"),
-        ("CartPole-v1:size=3", r"expected an option \(it has none\) for CartPole-v1"),
-        ("nowhere:MyEnv-v0", "or a Gymnasium id, actual: 'nowhere:MyEnv-v0'"),
+        ("math:MyEnv-v0", r"actual: 'MyEnv-v0' in math \(import its module"),
         ("xormaze:length=3", "expected an option of continual for xormaze, actual: 'length'"),
         ("passive-tmaze:lenght=3", r"actual: 'lenght' \(did you mean length\?\)"),
         ("office:size=3", r"expected an option \(it has none\) for office, actual: 'size'"),
@@ -206,6 +205,10 @@ def test_a_users_environment_is_enough_for_a_world():
         ("cube:view=full,depth=2", "functional", "cube", {"view": "full", "depth": 2}),
         ("fetch-reach:goal_period=9", "host", "fetch-reach", {"goal_period": 9}),
         ("CartPole-v1", "host", "CartPole-v1", {}),
+        (
+            *("CartPole-v1:sutton_barto_reward=true", "host", "CartPole-v1"),
+            {"sutton_barto_reward": True},
+        ),
         ("adastack/Cube-v0", "host", "adastack/Cube-v0", {}),
     ],
 )

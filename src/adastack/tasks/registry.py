@@ -134,10 +134,11 @@ def environment_entry(name: str, options: Mapping[str, str]) -> TaskEntry:
         if callable(made):
             return TaskEntry(name, env=made, defaults=dict.fromkeys(options))
     if attribute not in gymnasium.registry:
-        where = f"in {module}" if module else "(import its module: module:Id-v0, or --import)"
+        where = f" in {module}" if module else ""
+        meant = did_you_mean(attribute, [*_TASKS, *gymnasium.registry])
         raise ValueError(
-            f"expected a task of {', '.join(_TASKS)} or a Gymnasium id, actual: {attribute!r} "
-            f"{where}{did_you_mean(attribute, [*_TASKS, *gymnasium.registry])}"
+            f"expected a task of {', '.join(_TASKS)} or a Gymnasium id, actual: {attribute!r}"
+            f"{where}{meant or ' (import its module: module:Id-v0, or --import)'}"
         )
     return TaskEntry(
         name,

@@ -31,7 +31,7 @@ def parse_spec(text: str) -> Spec:
         >>> parse_spec("my_module:MyEnv-v0:delay=30")
         Spec(name='my_module:MyEnv-v0', options={'delay': '30'})
     """
-    found = re.fullmatch(r"(.*?)(?::(\w+=.*))?", text, re.DOTALL)
+    found = re.fullmatch(r"(.*?)(?::(\w+=.*)?)?", text, re.DOTALL)
     assert found is not None, "every text matches"
     name, rest = found.group(1), found.group(2)
     options: dict[str, str] = {}
