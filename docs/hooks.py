@@ -30,7 +30,8 @@ def on_page_markdown(markdown, page, config, files):
     if page.file.src_uri == "index.md":
         page.meta["hide"] = ["navigation"]
     if page.file.src_uri in ELSEWHERE.values():
-        return re.sub(r"\]\(docs/", "](", markdown)
+        markdown = re.sub(r"\]\(docs/", "](", markdown)
+        return markdown.replace("](CHANGELOG.md)", "](changelog.md)")
     if page.file.src_uri.startswith("results/"):
         return markdown
     up = "../" * page.file.src_uri.count("/")
