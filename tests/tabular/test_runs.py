@@ -13,7 +13,7 @@ import pytest
 from adastack.cli import main
 from adastack.runs import Run
 
-LENGTHS = range(2, 7)
+LENGTHS = [*(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 6)), 6]
 
 
 def adastack(capsys, *words):
@@ -68,22 +68,31 @@ def test_a_memory_that_cannot_hold_the_cue_stays_at_chance(capsys, tmp_path):
         assert [seed["success"] for seed in result["seeds"]] == [0.5] * 3
 
 
-def test_a_run_that_is_killed_ends_as_if_it_had_not_been(tmp_path):
-    words = [
-        *(sys.executable, "-m", "adastack.cli", "train", "active-tmaze:length=6,continual=true"),
-        *("--algo", "sarsa", "--steps", "3e7", "--seeds", "2", "--json"),
-    ]
-    subprocess.run([*words, "--out", tmp_path / "whole"], check=True, capture_output=True)
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        process = subprocess.Popen(
-            [*words, "--out", tmp_path / "killed", "--resume"], stdout=subprocess.DEVNULL
-        )
-        time.sleep(1.5 + rng.random() * 2)
+SAVES_OFTEN = """
+import sys
+from adastack import cli, training
+from adastack.tabular import session
+training.SAVE_SECONDS, session.CHUNK_SECONDS = 0.0, 0.02
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_a_run_that_is_killed_ends_as_if_it_had_not_been(capsys, tmp_path):
+    task = "active-tmaze:length=6,continual=true"
+    steps = ["--steps", "1e7", "--seeds", "2"]
+    train(capsys, tmp_path, task, *steps, name="whole")
+    words = [*("train", task, "--algo", "sarsa", "--out", tmp_path / "killed", "--resume"), *steps]
+    checkpoint = tmp_path / "killed" / "checkpoint.json"
+    for _ in range(2):
+        before = checkpoint.read_bytes() if checkpoint.exists() else None
+        process = subprocess.Popen([sys.executable, "-c", SAVES_OFTEN, *words])
+        while not checkpoint.exists() or checkpoint.read_bytes() == before:
+            assert process.poll() is None
+            time.sleep(0.005)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    resumed = [*words, "--out", tmp_path / "killed", "--resume"]
-    subprocess.run(resumed, check=True, capture_output=True)
+        assert Run.open(tmp_path / "killed").status == "resumable"
+    train(capsys, tmp_path, task, *steps, "--resume", name="killed")
     whole, killed = Run.open(tmp_path / "whole"), Run.open(tmp_path / "killed")
     assert whole.result["seeds"] == killed.result["seeds"]
     ours, theirs = killed.load_checkpoint()[0], whole.load_checkpoint()[0]

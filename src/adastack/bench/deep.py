@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adastack.bench.figure import Figure
+from adastack.bench.figure import Figure, one_torch_thread
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.gym_session import GymSession
 from adastack.deep.settings import PPOSettings
@@ -91,13 +91,10 @@ def _host(n_envs: int) -> float:
 def _baseline(make: Any, n_envs: int, updates: int) -> float:
     """Stable-Baselines3's PPO with the same settings and a network of the same size."""
     check_installed("stable_baselines3", extra="sb3")
-    import torch
     from stable_baselines3 import PPO
     from stable_baselines3.common.env_util import make_vec_env
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_torch_thread():
         model = PPO(
             "MlpPolicy", make_vec_env(make, n_envs), n_steps=128, batch_size=128, n_epochs=10,
             device="cpu", policy_kwargs={"net_arch": [128, 128, 128]},
@@ -106,8 +103,6 @@ def _baseline(make: Any, n_envs: int, updates: int) -> float:
         began = time.perf_counter()
         model.learn(128 * n_envs * updates)
         return 128 * n_envs * updates / (time.perf_counter() - began)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _maze_env() -> gym.Env[Any, Any]:

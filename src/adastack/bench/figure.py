@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
+
+import gymnasium as gym
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,32 @@ def interleaved(actions: dict[str, Callable[[], object]], repeats: int = 15) -> 
         for name, action in actions.items():
             times[name].append(_timed(action))
     return {name: median(values) for name, values in times.items()}
+
+
+def episodes(env: gym.Env[Any, Any], actions: Sequence[Any]) -> Callable[[], None]:
+    """Steps an environment through the actions, one episode after the other."""
+
+    def run() -> None:
+        env.reset(seed=0)
+        for action in actions:
+            _, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                env.reset()
+
+    return run
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """PyTorch on one thread; more are slower at the sizes of our networks."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _timed(action: Callable[[], object]) -> float:

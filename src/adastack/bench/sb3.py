@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from adastack.bench.figure import Figure, interleaved
+from adastack.bench.figure import Figure, interleaved, one_torch_thread
 from adastack.extras import check_installed
 
 if TYPE_CHECKING:
@@ -20,15 +20,12 @@ STACK_SIZE = 4
 def measure() -> list[Figure]:
     """The figure of the Stable-Baselines3 integration."""
     check_installed("stable_baselines3", extra="sb3")
-    import torch
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.vec_env import VecFrameStack
 
     from adastack.integrations.sb3 import VecAdaptiveStack
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_torch_thread():
         times = interleaved(
             {
                 "theirs": _training(VecFrameStack(make_vec_env("CartPole-v1", N_ENVS), STACK_SIZE)),
@@ -38,8 +35,6 @@ def measure() -> list[Figure]:
             },
             REPEATS,
         )
-    finally:
-        torch.set_num_threads(threads)
     return [
         Figure(
             f"SB3 PPO steps a second with VecAdaptiveStack({STACK_SIZE}) / with SB3's "

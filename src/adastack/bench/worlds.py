@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv
 from jax import Array
 
-from adastack.bench.figure import Figure, interleaved
+from adastack.bench.figure import Figure, episodes, interleaved
 from adastack.tasks.functional import FunctionalTask
 from adastack.tasks.worlds.fetch.vector import FetchReachVectorEnv
 from adastack.tasks.worlds.minigrid.environment import MiniGridMemoryEnv
@@ -32,11 +32,13 @@ def measure() -> list[Figure]:
 def _minigrid() -> Figure:
     """Random actions in the S13 world: the package, and the functional task in one program."""
     rollout = _rollout(MiniGridMemory(13), COMPILED_ENVS, COMPILED_STEPS)
-    times = interleaved({"package": _walk(MiniGridMemoryEnv(13)), "functional": rollout}, 7)
-    package = times["package"] / GRID_STEPS
+    actions = np.random.default_rng(0).integers(0, 7, GRID_STEPS).tolist()
+    package = episodes(MiniGridMemoryEnv(13), actions)
+    times = interleaved({"package": package, "functional": rollout}, 7)
+    per_step = times["package"] / GRID_STEPS
     functional = times["functional"] / (COMPILED_ENVS * COMPILED_STEPS)
     name = f"MiniGrid-Memory S13: functional task, {COMPILED_ENVS} agents / the package"
-    return Figure(name, package / functional, "x", 50)
+    return Figure(name, per_step / functional, "x", 50)
 
 
 def _fetch() -> Figure:
@@ -49,19 +51,6 @@ def _fetch() -> Figure:
     ours.close()
     name = f"FetchReach, {ARMS} arms on all cores / AsyncVectorEnv over the package"
     return Figure(name, times["theirs"] / times["ours"], "x", 2)
-
-
-def _walk(env: gym.Env[Any, Any]) -> Callable[[], None]:
-    actions = np.random.default_rng(0).integers(0, 7, GRID_STEPS).tolist()
-
-    def run() -> None:
-        env.reset(seed=0)
-        for action in actions:
-            _, _, terminated, truncated, _ = env.step(action)
-            if terminated or truncated:
-                env.reset()
-
-    return run
 
 
 def _rollout(task: FunctionalTask, n_envs: int, n_steps: int) -> Callable[[], object]:

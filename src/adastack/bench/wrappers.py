@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from gymnasium.wrappers import FrameStackObservation
 
-from adastack.bench.figure import Figure, interleaved
+from adastack.bench.figure import Figure, episodes, interleaved
 from adastack.tasks.environment import FiniteTaskVectorEnv
 from adastack.tasks.tmaze import passive_tmaze
 from adastack.wrappers import AdaptiveStack, vector
@@ -25,9 +25,9 @@ def measure() -> list[Figure]:
     """The figures of the wrappers."""
     times = interleaved(
         {
-            "bare": _single(_cartpole(), 1),
-            "theirs": _single(FrameStackObservation(_cartpole(), 4), 1),
-            "ours": _single(AdaptiveStack(_cartpole(), 4), np.array([1, 0])),
+            "bare": episodes(_cartpole(), [1] * SINGLE_STEPS),
+            "theirs": episodes(FrameStackObservation(_cartpole(), 4), [1] * SINGLE_STEPS),
+            "ours": episodes(AdaptiveStack(_cartpole(), 4), [np.array([1, 0])] * SINGLE_STEPS),
             "vector bare": _vector(_cartpoles()),
             "vector ours": _vector(vector.AdaptiveStack(_cartpoles(), 4)),
             "maze": _vector(_mazes()),
@@ -69,17 +69,6 @@ def _cartpoles() -> VectorEnv[Any, Any, Any]:
 def _mazes() -> VectorEnv[Any, Any, Any]:
     mazes = FiniteTaskVectorEnv(passive_tmaze(length=16), MAZE_ENVS)
     return vector.AdaptiveStack(mazes, 2, padding_type="empty")
-
-
-def _single(env: gym.Env[Any, Any], action: Any) -> Callable[[], None]:
-    def run() -> None:
-        env.reset(seed=0)
-        for _ in range(SINGLE_STEPS):
-            _, _, terminated, truncated, _ = env.step(action)
-            if terminated or truncated:
-                env.reset()
-
-    return run
 
 
 def _vector(envs: VectorEnv[Any, Any, Any]) -> Callable[[], None]:

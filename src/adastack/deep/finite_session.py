@@ -103,17 +103,12 @@ class FiniteSession(DeepSession[FiniteTask]):
     def evaluate(
         self, task: Resolved | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
-        """Evaluates every seed's policy: a row for each, and how many steps that took.
-
-        Raises:
-            ValueError: If the task has other observations or actions than the run's own.
-        """
+        """Evaluates every seed's policy; see `evaluate_policies`."""
         # Not at the start of a run, which must be quick.
-        from adastack.process.evaluation import Evaluator, evaluate_policies
+        from adastack.process.evaluation import evaluate_policies
         from adastack.theory.kappa import quick_optimum
 
-        other = self.task if task is None else task.finite()
-        evaluator = Evaluator(
-            other, self.memory, self.stack_size, self.settings.gamma, quick_optimum
-        )
-        return evaluate_policies(evaluator, self, episodes=episodes, greedy=greedy, seed=seed)
+        return evaluate_policies(
+            self, None if task is None else task.finite(), quick_optimum,
+            episodes=episodes, greedy=greedy, seed=seed,
+        )  # fmt: skip

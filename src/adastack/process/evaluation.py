@@ -211,15 +211,19 @@ class Policies(Protocol):
     """Seeds that have learned policies over the stacks of a task."""
 
     task: FiniteTask
+    memory: str
+    stack_size: int
     seeds: list[int]
+    settings: Any
 
     def policy(self, index: int, *, greedy: bool) -> StackPolicy:
         """The policy of one of the seeds."""
 
 
 def evaluate_policies(
-    evaluator: Evaluator,
     learned: Policies,
+    task: FiniteTask | None,
+    solve: Solve,
     *,
     episodes: int,
     greedy: bool,
@@ -228,10 +232,18 @@ def evaluate_policies(
 ) -> tuple[list[dict[str, Any]], int]:
     """Evaluates the policy of every seed: a row for each, and how many steps that took.
 
-    Raises:
-        ValueError: If the task has other observations or actions than theirs.
+    Args:
+        learned: The policies.
+        task: Another task with the same observations and actions; None for their own.
+        solve: Finds the optimum that policies are compared with.
+        episodes: How many attempts to sample if they have to be sampled.
+        greedy: Take the best actions, or explore as at the end of training.
+        seed: Where the random numbers of sampled attempts come from.
+        memories: For each seed, the memory with which it begins; see `Evaluator.play`.
     """
-    check_same_signals(learned.task, evaluator.task)
+    task = learned.task if task is None else task
+    check_same_signals(learned.task, task)
+    evaluator = Evaluator(task, learned.memory, learned.stack_size, learned.settings.gamma, solve)
     rows, walked = [], 0
     for index, number in enumerate(learned.seeds):
         evaluated = evaluator.play(

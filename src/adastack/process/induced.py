@@ -66,6 +66,12 @@ class Induced:
     def _ids(self) -> dict[tuple[int, ...], int]:
         return {tuple(stack): index for index, stack in enumerate(self.stacks.tolist())}
 
+    @cached_property
+    def pair_ids(self) -> dict[tuple[int, int], int]:
+        """The number of each reachable pair (hidden state, agent state)."""
+        pairs = zip(self.pair_state.tolist(), self.pair_agent.tolist(), strict=True)
+        return {pair: index for index, pair in enumerate(pairs)}
+
     def find(self, stack: tuple[int, ...] | NDArray[Any]) -> int:
         """The agent state with these slots; -1 if it cannot be reached."""
         return self._ids.get(tuple(int(symbol) for symbol in stack), -1)

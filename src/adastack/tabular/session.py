@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adastack.files import fitting
 from adastack.process.capacity import induce_within
 from adastack.process.draws import first_words
-from adastack.process.evaluation import Evaluator, evaluate_policies
+from adastack.process.evaluation import evaluate_policies
 from adastack.process.events import RECENT, WINDOW, WINDOWS, means_of, saved_curves
 from adastack.process.induced import Induced
 from adastack.process.policy import (
@@ -244,23 +244,13 @@ class Session:
     def evaluate(
         self, task: Resolved | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
-        """Evaluates every seed's policy: a row for each, and how many steps that took.
-
-        Args:
-            task: Another task with the same observations; None for the session's own.
-            episodes: How many attempts to sample if they have to be sampled.
-            greedy: Take the best actions, or explore as at the end of training.
-            seed: Where the random numbers of sampled attempts come from.
-        """
+        """Evaluates every seed's policy; see `evaluate_policies`."""
         # Not at the start of a run, which must be quick.
         from adastack.theory.kappa import quick_optimum
 
-        other = self.task if task is None else task.finite()
-        evaluator = Evaluator(
-            other, self.memory, self.stack_size, self.settings.gamma, quick_optimum
-        )
         return evaluate_policies(
-            evaluator, self, episodes=episodes, greedy=greedy, seed=seed,
+            self, None if task is None else task.finite(), quick_optimum,
+            episodes=episodes, greedy=greedy, seed=seed,
             memories=[self._kept_slots(i) for i in range(len(self.seeds))],
         )  # fmt: skip
 

@@ -105,15 +105,9 @@ def policy_consistency(
         options.__getitem__,
     )
     values = stack_values(induced, policy, gamma, criterion).pair
-    pair = {
-        (int(state), int(agent)): index
-        for index, (state, agent) in enumerate(
-            zip(induced.pair_state, induced.pair_agent, strict=True)
-        )
-    }
     history_values = np.array(
         [
-            sum(p * values[pair[s, agent]] for s, p in process.supports[belief])
+            sum(p * values[induced.pair_ids[s, agent]] for s, p in process.supports[belief])
             for belief, agent in met.nodes
         ]
     )

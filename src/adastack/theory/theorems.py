@@ -83,14 +83,12 @@ class _Side:
         values = stack_values(induced, policy, gamma)
         self.agent, self.pair = values.agent, values.pair
         self.induced, self.process, self.policy = induced, process, policy
-        places = zip(induced.pair_state.tolist(), induced.pair_agent.tolist(), strict=True)
-        self.place = {place: index for index, place in enumerate(places)}
 
     def worth(self, node: Node) -> float:
         """The value of the histories that lead to a node."""
         belief, agent = node
-        support = self.process.supports[belief]
-        return float(sum(chance * self.pair[self.place[s, agent]] for s, chance in support))
+        support, ids = self.process.supports[belief], self.induced.pair_ids
+        return float(sum(chance * self.pair[ids[s, agent]] for s, chance in support))
 
     def ahead(self, node: Node) -> dict[int, Node]:
         """The nodes that follow, by the observation that leads there."""

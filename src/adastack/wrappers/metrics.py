@@ -62,15 +62,7 @@ class _Sums:
 
 
 class MemoryMeter:
-    """Counts for a batch of environments; the wrappers feed it.
-
-    Args:
-        batch: The number of environments.
-        interval: Steps of each environment in one window.
-        gamma: The discount of an attempt's return.
-        optimal_value: The optimal discounted value of an attempt, for its reward regret.
-        optimal_rate: The optimal reward per step, for a window's reward regret.
-    """
+    """Counts for a batch of environments; its settings are those of `RecordMemory`."""
 
     def __init__(
         self,
