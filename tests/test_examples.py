@@ -37,6 +37,12 @@ def test_an_agent_for_your_own_environment(monkeypatch, capsys):
     assert 0 <= float(out.split()[-1]) <= 1
 
 
+@pytest.mark.parametrize("task", ["delay", "colours", "goal", "images"])
+def test_ordinary_tasks_are_reached(task, monkeypatch, capsys):
+    out = run("ordinary.py", monkeypatch, capsys, task, "--seeds", "0", "--steps", "1600")
+    assert 0 <= float(out.split()[-1]) <= 1
+
+
 @pytest.mark.slow
 def test_the_defaults_learn_a_delay_of_thirty(monkeypatch, capsys):
     out = run("own_agent.py", monkeypatch, capsys)
