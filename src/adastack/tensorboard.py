@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.memory.regret import REGRETS
+
 _POLYNOMIAL = 0x82F63B78
 
 
@@ -96,7 +98,7 @@ class CurveEvents:
     """Writes curves, averaged over the seeds, with a point for every ten windows."""
 
     every = 10
-    names = ("return", "success", "memory_regret", "active_regret", "passive_regret")
+    names = ("return", "success", *REGRETS)
 
     def __init__(self, folder: Path, size: int, points: int) -> None:
         self.file = EventFile(folder / "events" / "events.out.tfevents.0", size)

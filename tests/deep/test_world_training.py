@@ -17,6 +17,13 @@ from adastack.training import default_preset
 
 TINY = ["n_envs=2", "n_steps=32", "batch_size=32", "n_epochs=1", "hidden=8", "learning_rate=0.01"]
 
+CUBE = "cube:depth=1,time_limit=10"
+"""The world of all tests that need just one, so that its programs are compiled once."""
+
+
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
 
 @pytest.fixture(autouse=True)
 def few_attempts(monkeypatch):
@@ -35,16 +42,13 @@ def train(spec, path, *words, tiny=TINY):
 @pytest.mark.parametrize(
     ("spec", "other", "memory", "net"),
     [
-        ("cube:depth=1,time_limit=10", "cube:depth=2,time_limit=10", "adaptive", "mlp"),
-        ("cube:depth=1,time_limit=10", "cube:depth=2,time_limit=10", "push_skip", "transformer"),
+        (CUBE, "cube:depth=2,time_limit=10", "adaptive", "mlp"),
+        slow(CUBE, "cube:depth=2,time_limit=10", "push_skip", "transformer"),
         ("minigrid-memory:size=7", "minigrid-memory:size=9", "adaptive", "lstm"),
-        pytest.param(
-            *("minigrid-memory:size=7,view=rgb", "minigrid-memory:size=9,view=rgb", "frame", "cnn"),
-            marks=pytest.mark.slow,
-        ),
+        slow("minigrid-memory:size=7,view=rgb", "minigrid-memory:size=9,view=rgb", "frame", "cnn"),
         ("velocity-only-cartpole", "velocity-only-cartpole:time_limit=20", "push_skip", "mlp"),
-        ("position-only-cartpole", "position-only-cartpole:time_limit=20", "adaptive", "lstm"),
-        ("fetch-reach:goal_period=9", "fetch-reach:goal_period=11", "adaptive", "mlp"),
+        slow("position-only-cartpole", "position-only-cartpole:time_limit=20", "adaptive", "lstm"),
+        slow("fetch-reach:goal_period=9", "fetch-reach:goal_period=11", "adaptive", "mlp"),
         ("fetch-reach:goal_period=9", "fetch-reach:goal_period=11", "frame", "transformer"),
     ],
 )
@@ -86,7 +90,7 @@ def test_pictures_are_learned_from_by_convolutions():
 
 
 def test_a_stopped_run_on_a_world_ends_as_if_it_had_not(tmp_path, capsys, monkeypatch):
-    spec, words = "cube:depth=1,time_limit=10", ("--k", "2", "--steps", "320")
+    spec, words = CUBE, ("--k", "2", "--steps", "320")
     assert train(spec, tmp_path / "whole", *words) == 0
     monkeypatch.setattr("adastack.training.SAVE_SECONDS", 0.0)
     from adastack.deep.functional_session import FunctionalSession
@@ -132,7 +136,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(spec, words, message, tmp_path
 
 def test_worlds_are_learned_by_a_network_unless_told_otherwise(tmp_path, capsys):
     settings = [word for setting in TINY for word in ("--set", setting)]
-    words = ("cube:depth=1", "--steps", "64", "--out", str(tmp_path / "run"), *settings)
+    words = (CUBE, "--steps", "64", "--out", str(tmp_path / "run"), *settings)
     assert command("train", *words) == 0
     assert json.loads(capsys.readouterr().out)["settings"]["algo"] == "ppo"
     assert command("find-k", "CartPole-v1", "--algo", "q") == 2
@@ -140,7 +144,7 @@ def test_worlds_are_learned_by_a_network_unless_told_otherwise(tmp_path, capsys)
 
 
 def test_another_world_is_refused(tmp_path, capsys):
-    assert train("cube:depth=1", tmp_path / "run", "--steps", "64") == 0
+    assert train(CUBE, tmp_path / "run", "--steps", "64") == 0
     assert command("evaluate", str(tmp_path / "run"), "--task", "minigrid-memory") == 2
     assert command("evaluate", str(tmp_path / "run"), "--task", "cube:view=full") == 2
     error = capsys.readouterr().err
@@ -152,7 +156,7 @@ def test_another_world_is_refused(tmp_path, capsys):
     ("spec", "longer"),
     [
         ("fetch-reach", "fetch-reach:goal_period=70"),
-        ("cube:depth=8,time_limit=10", "cube:depth=8,time_limit=70"),
+        slow("cube:depth=8,time_limit=10", "cube:depth=8,time_limit=70"),
     ],
 )
 def test_an_attempt_is_played_to_its_end_where_that_is_known(

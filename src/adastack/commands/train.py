@@ -10,6 +10,8 @@ from typing import Any
 from rich.table import Table
 
 from adastack.commands import Output, whole_number
+from adastack.deep.network_table import NETWORKS
+from adastack.memory.regret import REGRETS
 from adastack.progress import watch
 from adastack.tasks.spec import parse_literal, parse_spec, spell
 from adastack.training import ALGORITHMS, algorithm, default_algo, default_preset, train
@@ -18,9 +20,7 @@ COLUMNS = (
     "success",
     "return",
     "reward_rate",
-    "memory_regret",
-    "active_regret",
-    "passive_regret",
+    *REGRETS,
     "optimality",
     "abstraction",
 )
@@ -68,7 +68,7 @@ def add_learner_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset", help="paper, robust, default or a world's own (what learns the task best)"
     )
-    parser.add_argument("--net", help="mlp, lstm, transformer or cnn, for ppo and grpo")
+    parser.add_argument("--net", help=f"of {', '.join(NETWORKS)}, for ppo and grpo (mlp)")
 
 
 def learner_settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from adastack.deep.agent import StackAgent
 from adastack.deep.host import Worker
 from adastack.deep.spaces import check_spaces
 from adastack.deep.update import Params
-from adastack.process.events import ATTEMPT, EVENTS, counts_of
+from adastack.memory.regret import REGRETS
+from adastack.process.events import ATTEMPT, EVENTS, counts_of, regrets_of
 from adastack.tasks.entry import Resolved
 
 MOST_STEPS = 20_000
@@ -90,13 +91,14 @@ def _summary(
 ) -> dict[str, Any]:
     """Means over attempts, and over steps for the reward rate and the memory regret."""
     attempts, steps = max(number["attempts"], 1.0), max(steps, 1)
+    per_step, per_attempt = (
+        {name: count / whole for name, count in number.items()} for whole in (steps, attempts)
+    )
     return {
         "success": number["successes"] / attempts,
         "return": float(returns) / attempts,
         "reward_rate": 1000 * float(reward) / steps,
-        "memory_regret": number["memory_regret"] / steps if known else None,
-        "active_regret": number["active_regret"] / attempts if known else None,
-        "passive_regret": number["passive_regret"] / attempts if known else None,
+        **(regrets_of(per_step, per_attempt) if known else dict.fromkeys(REGRETS)),
         "attempts": int(number["attempts"]),
         "attempt_steps": steps / attempts,
     }

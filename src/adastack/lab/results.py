@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from adastack.files import DamagedFileError
 from adastack.lab.job import Job, merged
+from adastack.memory.regret import REGRETS
 
 if TYPE_CHECKING:
     from adastack.lab.store import Store
@@ -19,7 +20,6 @@ Row = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 T = TypeVar("T")
 TENTH = 10
-REGRETS = ("memory_regret", "active_regret", "passive_regret")
 
 
 class Results:

@@ -6,15 +6,16 @@ import math
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 
+from adastack.deep.network_table import NETWORKS
 from adastack.files import DamagedFileError
 from adastack.lab.job import Job
 from adastack.lab.store import Store
 from adastack.tasks.spec import parse_spec
 from adastack.training import ALGORITHMS
 
-USUAL = {"q": 3e6, "reinforce": 1e6, "mlp": 6e4, "lstm": 2.4e4, "transformer": 1e4, "cnn": 1e3}
-"""Environment steps a second on one core, all seeds together, where nothing was measured; of a
-network that reads slot by slot, times its slots."""
+USUAL = {"q": 3e6, "reinforce": 1e6}
+"""Environment steps a second of tables on one core, all seeds together, where nothing was measured;
+networks have theirs in their table."""
 WORLDS = {
     "cube": 1.5e4,
     "minigrid-memory": 5e3,
@@ -95,9 +96,9 @@ def _start(job: Job) -> float:
 def usual_rate(job: Job) -> float:
     """Steps a second where nothing was measured."""
     if _is_deep(job):
-        net = _net(job)
-        slots = job.settings.get("stack_size", 1) if net in ("lstm", "transformer") else 1
-        return min(USUAL.get(net, USUAL["mlp"]) / slots, WORLDS.get(_world(job), math.inf))
+        network = NETWORKS.get(_net(job), NETWORKS["mlp"])
+        slots = job.settings.get("stack_size", 1) if network.per_slot else 1
+        return min(network.steps_per_second / slots, WORLDS.get(_world(job), math.inf))
     return USUAL["reinforce" if "reinforce" in job.settings.get("algo", "") else "q"]
 
 

@@ -28,6 +28,10 @@ class Regrets(NamedTuple):
     passive: Any
 
 
+REGRETS = tuple(f"{name}_regret" for name in Regrets._fields)
+"""What they are called in curves and results."""
+
+
 def regrets(labels: Any, slots: Any, cues: Any, over: Any) -> Regrets:
     """The regrets of one step, for a batch of numpy or JAX arrays.
 

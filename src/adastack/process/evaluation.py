@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adastack.process.chain import recurrent_classes, visits
-from adastack.process.events import EVENTS
+from adastack.process.events import EVENTS, regrets_of
 from adastack.process.policy import RANDOM, StackPolicy, check_same_signals, learning_rule
 from adastack.process.stacks import StackIndex
 from adastack.process.tables import cue_classes, stackless_tables
@@ -138,9 +138,7 @@ class Evaluator:
             "success": evaluated.success,
             "return": evaluated.reward,
             "reward_rate": 1000 * evaluated.reward_per_step,
-            "memory_regret": evaluated.per_step["memory_regret"],
-            "active_regret": evaluated.per_attempt["active_regret"],
-            "passive_regret": evaluated.per_attempt["passive_regret"],
+            **regrets_of(evaluated.per_step, evaluated.per_attempt),
             "optimality": self._optimality(evaluated),
             "abstraction": self._abstraction(evaluated),
             "agent_states": evaluated.agent_states,

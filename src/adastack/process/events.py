@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.memory.regret import Regrets
+from adastack.memory.regret import REGRETS, Regrets
 from adastack.process.compiled import inlined
 
-EVENTS = ("attempts", "successes", "memory_regret", "active_regret", "passive_regret")
+EVENTS = ("attempts", "successes", *REGRETS)
 """What is counted, in the order of the bits."""
 ATTEMPT, SUCCESS, MEMORY, ACTIVE, PASSIVE = (1 << bit for bit in range(len(EVENTS)))
 """The bits: an attempt ended; it succeeded; the three regrets."""
@@ -53,8 +53,8 @@ def step_flags(ended: Any, success: Any, regrets: Regrets | None) -> Any:
     """The flags of a batch of steps, as numpy or JAX arrays."""
     flags = ended * ATTEMPT | (ended & success) * SUCCESS
     if regrets is not None:
-        flags = flags | regrets.memory * MEMORY | regrets.active * ACTIVE
-        flags = flags | regrets.passive * PASSIVE
+        for bit, regretted in zip((MEMORY, ACTIVE, PASSIVE), regrets, strict=True):
+            flags = flags | regretted * bit
     return flags.astype(np.uint8)
 
 
@@ -106,9 +106,8 @@ def curves_of(paid: Array, counts: Array, ends: Array) -> dict[str, Array]:
         "discounted_return": paid[..., DISCOUNTED] / attempts,
         "success": number["successes"] / attempts,
         "attempts": number["attempts"],
+        **{name: number[name] for name in REGRETS},
         "memory_regret": number["memory_regret"] / np.diff(ends, prepend=0),
-        "active_regret": number["active_regret"],
-        "passive_regret": number["passive_regret"],
     }
 
 
@@ -121,6 +120,14 @@ def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:
     if f"{WINDOWS}evictions" in arrays:
         curves["evictions"] = arrays[f"{WINDOWS}evictions"][:, full]
     return curves
+
+
+def regrets_of(per_step: Mapping[str, float], per_attempt: Mapping[str, float]) -> dict[str, float]:
+    """As results have them: memory regret as a fraction of steps, the others per attempt."""
+    return {
+        **{name: per_attempt[name] for name in REGRETS},
+        "memory_regret": per_step["memory_regret"],
+    }
 
 
 def means_of(paid: Array, counts: Array, steps: int) -> dict[str, float]:

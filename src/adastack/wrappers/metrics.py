@@ -19,12 +19,12 @@ from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 from adastack.memory import Stack
-from adastack.memory.regret import NOTHING, regrets
+from adastack.memory.regret import NOTHING, REGRETS, regrets
 
 Mask = NDArray[np.bool_]
 EnvT = TypeVar("EnvT")
 
-COUNTED = ("reward", "attempts", "successes", "memory_regret", "active_regret", "passive_regret")
+COUNTED = ("reward", "attempts", "successes", *REGRETS)
 
 
 @dataclass
@@ -159,13 +159,8 @@ class MemoryMeter:
     ) -> dict[str, NDArray[Any]]:
         if self._cues is None:
             unknown = np.full(self.batch, np.nan)
-            return dict.fromkeys(("memory_regret", "active_regret", "passive_regret"), unknown)
-        found = regrets(labels, slots, self._cues, over)
-        return {
-            "memory_regret": found.memory,
-            "active_regret": found.active,
-            "passive_regret": found.passive,
-        }
+            return dict.fromkeys(REGRETS, unknown)
+        return dict(zip(REGRETS, regrets(labels, slots, self._cues, over), strict=True))
 
     def _summary(self, index: int) -> dict[str, Any]:
         """One attempt of one environment."""
@@ -178,9 +173,8 @@ class MemoryMeter:
             "return": float(sums.counted["reward"][index]),
             "discounted_return": value,
             "success": bool(sums.counted["successes"][index]),
+            **{name: float(sums.counted[name][index]) for name in REGRETS},
             "memory_regret": float(sums.counted["memory_regret"][index] / sums.steps[index]),
-            "active_regret": float(sums.counted["active_regret"][index]),
-            "passive_regret": float(sums.counted["passive_regret"][index]),
             "reward_regret": self.optimal_value - value,
             "evictions": sums.evictions[index].tolist(),
         }

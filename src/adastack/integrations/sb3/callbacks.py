@@ -12,6 +12,7 @@ from stable_baselines3.common.logger import KVWriter
 
 from adastack.extras import require
 from adastack.integrations.sb3.vec_stack import find_stack
+from adastack.memory.regret import REGRETS
 from adastack.wrappers.metrics import MemoryMeter, outcome
 
 SEEN = ("slot_ages", "shown", "cue")
@@ -70,9 +71,8 @@ def summary(window: dict[str, Any]) -> dict[str, float]:
     found = {
         "success_rate": window["successes"] / window["attempts"] if window["attempts"] else np.nan,
         "reward_per_step": window["reward"] / steps,
+        **{name: window[name] / steps for name in REGRETS},
         "memory_regret": window["memory_regret"],
-        "active_regret": window["active_regret"] / steps,
-        "passive_regret": window["passive_regret"] / steps,
         "mean_age": window["mean_age"],
     }
     found |= {f"evicted_slot_{i}": n / steps for i, n in enumerate(window["evictions"])}
