@@ -6,16 +6,7 @@ from hypothesis import strategies as st
 
 from adastack.memory import RULES, ReferenceStack
 from adastack.process import TooLargeError, induce
-from adastack.tasks import (
-    active_tmaze,
-    heaven_hell,
-    key_order,
-    memory_length,
-    passive_tmaze,
-    pomdp,
-    repeat_first,
-    xormaze,
-)
+from adastack.tasks import active_tmaze, make_task, passive_tmaze, pomdp, xormaze
 from tasks.random_tasks import random_task
 
 
@@ -92,10 +83,10 @@ TASKS = [
     active_tmaze(3, continual=True),
     xormaze(),
     xormaze(continual=True),
-    key_order(),
-    heaven_hell(),
-    repeat_first(4, suits=2),
-    memory_length(3, bits=2),
+    make_task("key-order"),
+    make_task("heaven-hell"),
+    make_task("repeat-first:length=4,suits=2"),
+    make_task("memory-length:length=3,bits=2"),
     pomdp("tiger"),
     pomdp("tmaze"),
 ]
