@@ -7,7 +7,6 @@ entry overrides an earlier one. `adastack.tasks.pomdp_task` turns what was read 
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.extras import check_installed
+from adastack.settings import did_you_mean
 from adastack.tasks.finite import Bools, Floats
 
 if TYPE_CHECKING:
@@ -309,8 +309,7 @@ class _Reader:
             return places[token]
         if token.isdigit() and int(token) < len(names):
             return int(token)
-        close = difflib.get_close_matches(token, names, 1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
+        hint = did_you_mean(token, names)
         some = f"{names[0]} to {names[-1]}" if len(names) > 6 else ", ".join(names)
         self._fail(token, f"one of the {kind} {some}", f"{token}{hint}")
 

@@ -13,10 +13,11 @@ from typing import Any
 import gymnasium
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from adastack.settings import did_you_mean
 from adastack.tasks.entry import Resolved, TaskEntry
 from adastack.tasks.finite import FiniteTask
 from adastack.tasks.objects import resolve_object
-from adastack.tasks.spec import check_options, did_you_mean, parse_literal, parse_spec, parse_value
+from adastack.tasks.spec import check_options, parse_literal, parse_spec, parse_value
 from adastack.tasks.table import ROWS
 
 _TASKS: dict[str, TaskEntry] = {}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
+
+from adastack.settings import did_you_mean
 
 
 class Spec(NamedTuple):
@@ -99,12 +100,6 @@ def check_options(name: str, known: Iterable[str], given: Iterable[str]) -> None
                 f"expected an option {expected} for {name}, actual: {option!r}"
                 f"{did_you_mean(option, known)}"
             )
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The known word that is closest, as the end of an error message."""
-    close = difflib.get_close_matches(word, list(known), 1)
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _word(value: Any) -> str:

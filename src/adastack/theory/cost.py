@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from adastack.settings import check_one_of
+
 NETS = ("mlp", "lstm", "transformer")
 MEMORIES = ("frame", "adaptive")
 COUNTINGS = ("recounted", "paper")
@@ -101,9 +103,9 @@ def cost(
         >>> frame.action_flops // adaptive.action_flops
         1147
     """
-    _one_of("net", net, NETS)
-    _one_of("memory", memory, MEMORIES)
-    _one_of("counting", counting, COUNTINGS)
+    check_one_of("net", net, NETS)
+    check_one_of("memory", memory, MEMORIES)
+    check_one_of("counting", counting, COUNTINGS)
     if stack_size < 1:
         raise ValueError(f"stack_size must be at least 1, actual: {stack_size}")
     s = shape or Shape()
@@ -217,8 +219,3 @@ def cost_table(
         ],
         "slips": list(SLIPS),
     }
-
-
-def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {known}, actual: {value!r}")
