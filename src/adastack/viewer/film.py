@@ -22,7 +22,7 @@ from adastack.wrappers import MemoryStack
 PALETTE = 128
 """Colours of a picture on a page."""
 LEAST_MILLISECONDS = 80
-"""Between two pictures on a page: slow enough to see what is given up."""
+"""Between two pictures on a page: slow enough to see what is evicted."""
 LAST_SECONDS = 1.5
 """How long a film stays on its last picture."""
 

@@ -1,7 +1,7 @@
 "use strict";
 /* Plays recorded episodes: the world, the memory below it, and a slider through time. */
 
-/* What the step before this frame gave up: its symbol and its age, or null. */
+/* What the step before this frame evicted: its symbol and its age, or null. */
 function givenUp(episode, step) {
   const frame = episode.frames[step];
   if (step === 0 || frame.evicted < 0) return null;
@@ -17,7 +17,7 @@ function drawMemory(svg, episode, step, top) {
   if (dropped) {
     const [x, y] = slotPlace(frame.evicted, top + 22);
     cross(svg, x - 9, y + SLOT / 2, 4);
-    shape(svg, "text", {x: place, y: top + 12, class: "label"}, "given up");
+    shape(svg, "text", {x: place, y: top + 12, class: "label"}, "evicted");
     const symbol = dropped.symbol < 0 ? null : episode.symbols[dropped.symbol];
     tile(svg, place, top + 22, SLOT, symbol, {faded: true});
     cross(svg, place + SLOT / 2, top + 22 + SLOT / 2, 11);

@@ -126,7 +126,7 @@ class MemoryMeter:
 
         Args:
             rewards: (batch,): the rewards.
-            slots: (batch,): the slots that were given up.
+            slots: (batch,): the slots that were evicted.
             over: (batch,): whether an attempt ended.
             success: (batch,): whether it ended well.
             infos: The infos that belong to the next observations.
