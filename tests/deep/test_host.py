@@ -153,7 +153,9 @@ def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
     def session():
         return GymSession(resolve("CartPole-v1"), "adaptive", 2, TINY, [0, 1], 360)
 
-    whole, first, second = session(), session(), session()
+    whole = session()
+    monkeypatch.setattr("adastack.deep.gym_session.HostTrainer", lambda *_: whole.agent)
+    first, second = session(), session()
     for _ in range(6):
         whole.advance()
     for _ in range(4):
@@ -176,7 +178,7 @@ def test_a_maze_is_learned_on_the_host():
     gym.register(
         "ShortMaze-v0", lambda **_: gym.make("adastack/PassiveTMaze-v0", length=3).unwrapped
     )
-    session = GymSession(resolve("ShortMaze-v0"), "adaptive", 2, settings, [0], 40_000)
+    session = GymSession(resolve("ShortMaze-v0"), "adaptive", 2, settings, [0], 20_000)
     while session.done < session.total:
         session.advance()
     (result,), _ = session.evaluate(None, 100, True, 0)
