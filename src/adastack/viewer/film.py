@@ -108,13 +108,13 @@ def _picture(env: MemoryStack) -> Image:
 
 def _note(info: dict[str, Any], **happened: Any) -> dict[str, Any]:
     over = bool(info.get("attempt_over", happened.get("over", False)))
-    success = bool(info.get("success", info.get("is_success", False)))
+    success = info.get("success", info.get("is_success"))
     return {
         "ages": info["slot_ages"].tolist(),
         "evicted": int(info["evicted_slot"]),
         **happened,
         "over": over,
-        "success": success,
+        "success": None if success is None else bool(success),
     }
 
 

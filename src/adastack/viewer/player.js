@@ -46,7 +46,7 @@ function words(episode, step) {
   const frame = episode.frames[step], total = episode.frames.length - 1;
   const parts = [`step ${step} of ${total}`];
   if (frame.reward) parts.push(`reward ${Math.round(1000 * frame.reward) / 1000}`);
-  if (frame.over) parts.push(frame.success ? "solved" : "not solved");
+  if (frame.over) parts.push(frame.success == null ? "over" : frame.success ? "solved" : "not solved");
   if (frame.action !== undefined) parts.push(`next: ${frame.action}`);
   return parts.join(" · ");
 }

@@ -237,11 +237,17 @@ class PushSkipStack(OneRule[gym.Env[Any, Any]], _StackWrapper):
 
 def refuse_second_memory(env: Any) -> None:
     """Raises if the environment, or one inside it, has a memory already."""
-    while env is not None:
-        if isinstance(env, Remembers):
-            raise ValueError(
-                f"expected an environment without a memory, actual: {env} has one already "
-                f"({env.rule.name}, stack_size {env.stack_size}); wrap it once"
-            )
+    memory = memory_of(env)
+    if memory is not None:
+        raise ValueError(
+            f"expected an environment without a memory, actual: {memory} has one already "
+            f"({memory.rule.name}, stack_size {memory.stack_size}); wrap it once"
+        )
+
+
+def memory_of(env: Any) -> Remembers[Any] | None:
+    """The memory wrapper among those of an environment, or of the first in a vector environment."""
+    while env is not None and not isinstance(env, Remembers):
         inner = getattr(env, "envs", None)
         env = inner[0] if inner else getattr(env, "env", None)
+    return env
