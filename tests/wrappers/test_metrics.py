@@ -1,4 +1,5 @@
 from collections import Counter
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -170,7 +171,7 @@ def test_what_a_slot_shows_is_what_it_holds(kind):
             mazes = FiniteTaskVectorEnv(passive_tmaze(length=4), 1)
             env = vector.RecordMemory(vector.AdaptiveStack(mazes, 3, padding_type=padding))
         else:
-            form = SyncVectorEnv if kind == "inside" else AsyncVectorEnv
+            form = SyncVectorEnv if kind == "inside" else partial(AsyncVectorEnv, context="spawn")
             env = vector.RecordMemory(form([make]))
         env.reset(seed=0)
         for _ in range(4):  # Evicts what came before; what slot 0 showed at first stays.
