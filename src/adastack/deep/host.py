@@ -54,8 +54,8 @@ class Worker:
     @property
     def unknown(self) -> frozenset[str]:
         """Metrics of which the environments have said nothing."""
-        regrets = REGRETS if self.cues is None else ()
-        return frozenset(regrets) if self.reports_success else frozenset(("success", *regrets))
+        success = () if self.reports_success else ("success",)
+        return frozenset((*success, *(REGRETS if self.cues is None else ())))
 
     def use(self, params: Params, moments: Any) -> None:
         """Goes on with other weights."""
