@@ -84,7 +84,7 @@ def write_page(rows, runs, args):
     page.heading("What it keeps")
     page.text(
         "The framed slot is the current observation. A red cross marks where the slot stood that "
-        "was given up for it."
+        "was evicted for it."
     )
     for name, run in runs.items():
         page.episode(show_of(run).episode(seed=1), name)

@@ -1,7 +1,7 @@
 """PPO that learns what to remember, in one file to read and to change.
 
 The agent walks a T-maze: a cue at the start says which arm to take at the end. It holds two
-observations and chooses at every step which of them to give up.
+observations and chooses at every step which of them to evict.
 
     python examples/ppo_single_file.py                  # solves the maze in seconds
     python examples/ppo_single_file.py --memory frame   # the last two observations do not
@@ -62,7 +62,7 @@ class Agent(nn.Module):
         super().__init__()
         self.symbols = int(envs.single_observation_space.nvec[0])
         space = envs.single_action_space
-        # A passive memory leaves one choice, what to do; others add what to give up.
+        # A passive memory leaves one choice, what to do; others add what to evict.
         self.choices = (
             [int(space.n)] if isinstance(space, gym.spaces.Discrete) else list(space.nvec)
         )

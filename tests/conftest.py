@@ -2,7 +2,11 @@
 
 import os
 
-# Before JAX is imported. Tests compile more than they compute: less effort, one thread.
+# Before anything is imported that reads them. Tests run side by side, each on one thread, and
+# compile more than they compute, so compilers take less trouble.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("NPROC", "1")
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "

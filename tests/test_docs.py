@@ -15,6 +15,7 @@ import pytest
 
 import adastack
 from adastack.deep.settings import PRESETS, PPOSettings
+from adastack.memory import RULES
 from adastack.tabular.settings import GradientSettings, ValueSettings
 from adastack.training import ALGORITHMS
 from browser import Browser, executable
@@ -96,7 +97,9 @@ def test_every_setting_is_on_its_page(name, settings):
     assert {field.name for field in fields(settings)} <= named
 
 
-def test_presets_and_algorithms_are_on_their_pages():
+def test_rules_presets_and_algorithms_are_on_their_pages():
+    concepts = (ROOT / "docs" / "concepts.md").read_text()
+    assert all(f"| `{name}` |" in concepts for name in RULES)
     deep, tabular = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("deep", "tabular"))
     assert all(f"`{name}`" in deep for name in PRESETS)
     assert all(f"`{name}`" in (tabular if row.tabular else f"{deep}`ppo``grpo`")

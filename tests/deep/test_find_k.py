@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adastack.cli import main
-from adastack.commands.find_k import _first_enough, _stop
+from adastack.commands.find_k import _first_enough, _mean, _stop, show
 
 
 def row(value, optimality=None, spread=0.05, seeds=10):
@@ -88,3 +88,13 @@ def test_bad_input_is_one_line(words, message, tmp_path, capsys):
     assert main(["find-k", "xormaze", *words, "--out", str(tmp_path)]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_what_an_environment_does_not_tell_is_a_dash(capsys):
+    seeds = [{"return": 1.0, "success": None}, {"return": 1.0, "success": None}]
+    unknown = {name: _mean(seeds, name) for name in ("success", "optimality")}
+    assert unknown == {"success": None, "optimality": None}
+    assert _mean([{"success": 0.5}, {"success": 1.0}], "success") == 0.75
+    tried = {"k": 1, "return": 1.0, "low": 1.0, "high": 1.0, **unknown}
+    show({"task": "T-v0", "algo": "ppo", "k": 1, "stacks": [tried], "kappa": None})
+    assert capsys.readouterr().out.count("│ -") == 2

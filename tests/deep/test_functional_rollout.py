@@ -1,5 +1,7 @@
 """The compiled rollout of functional tasks: the host's rollout, step for step."""
 
+from functools import cache
+
 import jax
 import numpy as np
 import pytest
@@ -96,6 +98,14 @@ def test_the_stacks_are_those_of_the_wrapper():
         np.testing.assert_array_equal(reward, rollout.reward[t])
         np.testing.assert_array_equal(terminated, rollout.terminated[t])
         np.testing.assert_array_equal(terminated | truncated, rollout.over[t])
+
+
+@pytest.fixture(autouse=True)
+def _compiled_once(monkeypatch):
+    monkeypatch.setattr("adastack.deep.functional_session.FunctionalTrainer", shared_trainer)
+
+
+shared_trainer = cache(FunctionalTrainer)
 
 
 def session(seeds, updates=4):

@@ -1,20 +1,26 @@
 """The host rollout: observations stored once, every kind of space, mazes learned."""
 
+from dataclasses import replace
+
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
 
+from adastack.commands import Output
+from adastack.commands.train import table_of
 from adastack.deep.buffer import StoreOnce
 from adastack.deep.evaluation import vector_env
 from adastack.deep.gym_session import GymSession
-from adastack.deep.host import HostTrainer
+from adastack.deep.host import HostTrainer, Worker
 from adastack.deep.settings import PPOSettings
 from adastack.memory.reference import ReferenceStack
+from adastack.process.events import EVENTS, counts_of
 from adastack.progress import Silent
 from adastack.runs import Run
 from adastack.tasks import resolve
 from adastack.training import train
+from adastack.wrappers import vector
 
 TINY = PPOSettings(hidden=8, n_envs=3, n_steps=20, batch_size=30, n_epochs=2)
 
@@ -153,7 +159,9 @@ def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
     def session():
         return GymSession(resolve("CartPole-v1"), "adaptive", 2, TINY, [0, 1], 360)
 
-    whole, first, second = session(), session(), session()
+    whole = session()
+    monkeypatch.setattr("adastack.deep.gym_session.HostTrainer", lambda *_: whole.agent)
+    first, second = session(), session()
     for _ in range(6):
         whole.advance()
     for _ in range(4):
@@ -168,6 +176,68 @@ def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
         np.testing.assert_array_equal(ours[name], theirs[name])
 
 
+@pytest.mark.parametrize("padding", ["empty", "reset"])
+def test_the_learner_and_the_recorder_agree_on_what_is_remembered(padding):
+    task, k, rounds, n = resolve("passive-tmaze:length=4"), 3, 200, 3
+    agent = HostTrainer(vector_env(task, n), "adaptive", k, replace(TINY, padding=padding))
+    worker = Worker(agent, vector_env(task, n), seed=0)
+    seeds = []
+    worker.env.reset = lambda seed, reset=worker.env.reset: seeds.append(seed) or reset(seed=seed)
+    worker.restart(0)
+    envs = vector.AdaptiveStack(vector_env(task, n), k, padding_type=padding)
+    recorded = vector.RecordMemory(envs, interval=rounds)
+    recorded.reset(seed=seeds[0])
+    recorded.action_space.seed(0)
+    flags = []
+    for i in range(rounds):
+        if i % TINY.n_steps == 0:
+            worker.buffer.begin()
+        joint = recorded.action_space.sample()
+        recorded.step(joint)
+        flags.append(worker.step(joint.astype(np.float32))[3])
+    ours = dict(zip(EVENTS, counts_of(np.stack(flags)), strict=True))
+    (theirs,) = recorded.windows
+    theirs["memory_regret"] *= theirs["steps"]
+    assert ours == {name: pytest.approx(theirs[name]) for name in EVENTS}
+    assert 0 < ours["memory_regret"] < theirs["steps"]
+
+
+class Winning(Spaces):
+    """Says how an episode ended, if it ended well: in every second one."""
+
+    episodes = 0
+
+    def step(self, action):
+        *rest, truncated, info = super().step(action)
+        self.episodes += truncated
+        return (*rest, truncated, {"is_success": True} if self.episodes % 2 else info)
+
+
+@pytest.mark.parametrize(("kind", "success"), [(Spaces, None), (Winning, 0.5)])
+def test_success_is_unknown_where_no_environment_reports_it(kind, success, capsys):
+    gym.register("Ends-v0", lambda **_: kind(BOX, spaces.Discrete(2)))
+
+    def session():
+        return GymSession(resolve("Ends-v0"), "adaptive", 2, TINY, [0], 120)
+
+    learned, resumed = session(), session()
+    learned.advance()
+    resumed.restore(*learned.checkpoint())
+    for each in (learned, resumed):
+        (row,), _ = each.evaluate(None, 6, True, 0)
+        assert (row["success"], row["memory_regret"]) == (success, None)
+        assert ("success" in each.recent()) == (success is not None)
+        each.advance()
+        curves = each.curves()
+        assert np.isnan(curves["memory_regret"]).all()
+        assert np.isnan(curves["success"]).all() == (success is None)
+        assert np.isfinite(curves["return"]).all()
+    Output().print(table_of([row]))
+    shown = capsys.readouterr().out
+    assert "success" in shown
+    assert ("│ -" in shown) == (success is None)
+
+
 def test_a_maze_is_learned_on_the_host():
     settings = PPOSettings(
         hidden=32, n_envs=16, n_steps=50, batch_size=200, n_epochs=10, learning_rate=3e-3,
@@ -176,7 +246,7 @@ def test_a_maze_is_learned_on_the_host():
     gym.register(
         "ShortMaze-v0", lambda **_: gym.make("adastack/PassiveTMaze-v0", length=3).unwrapped
     )
-    session = GymSession(resolve("ShortMaze-v0"), "adaptive", 2, settings, [0], 40_000)
+    session = GymSession(resolve("ShortMaze-v0"), "adaptive", 2, settings, [0], 20_000)
     while session.done < session.total:
         session.advance()
     (result,), _ = session.evaluate(None, 100, True, 0)

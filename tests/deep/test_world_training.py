@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,8 +26,12 @@ def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
+shared_trainer = cache(FunctionalTrainer)
+
+
 @pytest.fixture(autouse=True)
-def few_attempts(monkeypatch):
+def _few_attempts_of_programs_compiled_once(monkeypatch):
+    monkeypatch.setattr("adastack.deep.functional_session.FunctionalTrainer", shared_trainer)
     monkeypatch.setattr("adastack.deep.gym_session.StackSession.evaluation_episodes", 2)
 
 

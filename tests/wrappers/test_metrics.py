@@ -1,9 +1,10 @@
 from collections import Counter
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,6 +147,40 @@ def test_without_cues_there_are_returns_but_no_regrets():
     assert window["reward"] == 100
     assert np.isnan(window["memory_regret"])
     assert env.episodes[0]["return"] == env.episodes[0]["length"]
+
+
+def test_success_is_unknown_until_the_environment_speaks_of_it():
+    env = play(RecordMemory(FrameStack(gym.make("CartPole-v1"), 2)), lambda o: 0, 100)
+    assert {episode["success"] for episode in env.episodes} == {None}
+    assert np.isnan(env.windows[0]["successes"])
+    told = RecordMemory(FrameStack(FiniteTaskEnv(passive_tmaze(length=3)), 2))
+    lost = play(told, lambda observation: 0, 300)
+    assert {episode["success"] for episode in lost.episodes} == {True, False}
+    assert 0 < lost.windows[0]["successes"] < lost.windows[0]["attempts"]
+
+
+@pytest.mark.parametrize("kind", ["single", "vector", "inside", "processes"])
+def test_what_a_slot_shows_is_what_it_holds(kind):
+    def regret(padding):
+        def make():
+            return AdaptiveStack(FiniteTaskEnv(passive_tmaze(length=4)), 3, padding_type=padding)
+
+        if kind == "single":
+            env = RecordMemory(make())
+        elif kind == "vector":
+            mazes = FiniteTaskVectorEnv(passive_tmaze(length=4), 1)
+            env = vector.RecordMemory(vector.AdaptiveStack(mazes, 3, padding_type=padding))
+        else:
+            form = SyncVectorEnv if kind == "inside" else partial(AsyncVectorEnv, context="spawn")
+            env = vector.RecordMemory(form([make]))
+        env.reset(seed=0)
+        for _ in range(4):  # Evicts what came before; what slot 0 showed at first stays.
+            env.step([0, 1] if kind == "single" else [[0, 1]])
+        (episode,) = env.episodes
+        env.close()
+        return episode["memory_regret"]
+
+    assert [regret(padding) for padding in ("reset", "empty", "zero")] == [0, 3 / 4, 3 / 4]
 
 
 def test_it_needs_a_memory():

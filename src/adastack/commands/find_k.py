@@ -20,6 +20,8 @@ PATIENCE = 2
 """How many larger stacks in a row must not help before the search stops."""
 ENOUGH = 0.99
 """The share of the best return that is enough."""
+KNOWN = ("success", "optimality")
+"""What is known on some tasks only."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,17 +79,22 @@ def _learned(args: argparse.Namespace, k: int, overrides: dict[str, Any]) -> dic
         )
     returns = [row["return"] for row in result["seeds"]]
     found = summary(returns)
-    optimality = [row.get("optimality") for row in result["seeds"]]
     return {
         "k": k,
         "return": found.mean,
         "low": found.interval.low,
         "high": found.interval.high,
         "returns": returns,
-        "success": float(np.mean([row["success"] for row in result["seeds"]])),
-        "optimality": None if None in optimality else float(np.mean(optimality)),
+        "success": _mean(result["seeds"], "success"),
+        "optimality": _mean(result["seeds"], "optimality"),
         "run": str(path),
     }
+
+
+def _mean(seeds: list[dict[str, Any]], metric: str) -> float | None:
+    """The mean over the seeds; None if a seed's is not known."""
+    known = [row[metric] for row in seeds if row.get(metric) is not None]
+    return float(np.mean(known)) if len(known) == len(seeds) else None
 
 
 def _folder(args: argparse.Namespace, k: int) -> Path:
@@ -132,12 +139,11 @@ def _proved(args: argparse.Namespace) -> int | None:
 def show(result: dict[str, Any]) -> None:
     """Prints the stacks that were tried and the answer."""
     title = f"find-k {result['task']}, {result['algo']}"
-    table = Table("k", "return", "95% interval", "success", "optimality", title=title)
+    table = Table("k", "return", "95% interval", *KNOWN, title=title)
     for row in result["stacks"]:
         interval = f"{row['low']:.3f} .. {row['high']:.3f}"
-        known = "-" if row["optimality"] is None else f"{row['optimality']:.3f}"
-        success = f"{row['success']:.2f}"
-        table.add_row(str(row["k"]), f"{row['return']:.3f}", interval, success, known)
+        known = ["-" if row[name] is None else f"{row[name]:.3f}" for name in KNOWN]
+        table.add_row(str(row["k"]), f"{row['return']:.3f}", interval, *known)
     console = Output()
     console.print(table)
     proved = result["kappa"]

@@ -123,7 +123,11 @@ def show(result: dict[str, Any]) -> None:
 
 def table_of(seeds: list[dict[str, Any]]) -> Table:
     """What was measured, a row for each seed."""
-    known = [name for name in COLUMNS if any(row.get(name) is not None for row in seeds)]
+    known = [
+        name
+        for name in COLUMNS
+        if name == "success" or any(row.get(name) is not None for row in seeds)
+    ]
     table = Table("seed", *(name.replace("_", " ") for name in known))
     for row in seeds:
         table.add_row(str(row["seed"]), *(_number(row.get(name)) for name in known))

@@ -82,7 +82,7 @@ class StoreOnce:
     def push(
         self, memory_action: Array, observation: Sequence[Array], over: Array
     ) -> NDArray[np.intp]:
-        """Takes in what followed a step and returns the slots that were given up.
+        """Takes in what followed a step and returns the slots that were evicted.
 
         Where an episode is over, ``observation`` is the first of the next one.
         """

@@ -12,7 +12,6 @@ from adastack.deep.agent import StackAgent
 from adastack.deep.host import Worker
 from adastack.deep.spaces import check_spaces
 from adastack.deep.update import Params
-from adastack.memory.regret import REGRETS
 from adastack.process.events import ATTEMPT, EVENTS, counts_of, regrets_of
 from adastack.tasks.entry import Resolved
 
@@ -81,14 +80,12 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> tuple[dict[s
     number = dict(zip(EVENTS, counts.tolist(), strict=True))
     number["attempts"] += int(cut.sum())
     number["successes"] += int((cut & succeeded).sum())
-    known = worker.cues is not None
-    row = _summary(number, ended + returns[cut].sum(), reward_sum, walked, known)
+    row = _summary(number, ended + returns[cut].sum(), reward_sum, walked)
+    row |= dict.fromkeys(worker.unknown)
     return {**row, "cut": int(cut.sum())}, walked
 
 
-def _summary(
-    number: dict[str, float], returns: float, reward: float, steps: int, known: bool
-) -> dict[str, Any]:
+def _summary(number: dict[str, float], returns: float, reward: float, steps: int) -> dict[str, Any]:
     """Means over attempts, and over steps for the reward rate and the memory regret."""
     attempts, steps = max(number["attempts"], 1.0), max(steps, 1)
     per_step, per_attempt = (
@@ -98,7 +95,7 @@ def _summary(
         "success": number["successes"] / attempts,
         "return": float(returns) / attempts,
         "reward_rate": 1000 * float(reward) / steps,
-        **(regrets_of(per_step, per_attempt) if known else dict.fromkeys(REGRETS)),
+        **regrets_of(per_step, per_attempt),
         "attempts": int(number["attempts"]),
         "attempt_steps": steps / attempts,
     }

@@ -13,6 +13,7 @@ from adastack.deep.checkpoint_arrays import flatten, unflatten
 from adastack.deep.functional import FunctionalTrainer, Learner
 from adastack.deep.gym_session import StackSession
 from adastack.deep.update import Params
+from adastack.memory.regret import REGRETS
 
 
 class FunctionalSession(StackSession):
@@ -30,6 +31,8 @@ class FunctionalSession(StackSession):
     def start(self) -> None:
         """Begins with fresh learners."""
         self.learners = [self.trainer.start(seed) for seed in self.seeds]
+        if not self.learners[0].env.cue.shape[1]:
+            self.recorder.unknown = frozenset(REGRETS)
 
     def advance(self) -> None:
         """One rollout and update of every seed."""

@@ -16,6 +16,7 @@ from adastack.deep.host import HostTrainer, Worker
 from adastack.deep.policies import choose_actions, stack_act
 from adastack.deep.session import DeepSession
 from adastack.deep.update import Params
+from adastack.process.events import REPORTED
 from adastack.process.policy import Act
 from adastack.tasks.entry import Resolved
 
@@ -55,6 +56,8 @@ class StackSession(DeepSession[Resolved]):
         for index, number in enumerate(self.seeds):
             params = self.params_of(index)
             worker = evaluation_worker(self.agent, params, task or self.task, episodes)
+            # Some environments speak of success only when there is one.
+            worker.reports_success = "success" not in self.recorder.unknown
             row, steps = play(worker, episodes, greedy, seed)
             rows.append({"seed": number, **row})
             walked += steps
@@ -72,6 +75,7 @@ class GymSession(StackSession):
         self.workers = [
             Worker(self.agent, env, seed) for env, seed in zip(envs, self.seeds, strict=True)
         ]
+        self.recorder.unknown = frozenset(REPORTED)
         self._restart_due = True
 
     @property
@@ -95,6 +99,7 @@ class GymSession(StackSession):
             *row, loss = worker.advance(self.done, self.total)
             self.check_loss(worker.seed, loss, self.done)
             rows.append(row)
+            self.recorder.unknown &= worker.unknown
         self.recorder.add(*(np.stack(part)[None] for part in zip(*rows, strict=True)))
         self.done += 1
 

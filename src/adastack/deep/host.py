@@ -14,7 +14,7 @@ from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import env_action, leaves_of
 from adastack.deep.update import Params
 from adastack.memory import Stack
-from adastack.memory.regret import NOTHING, regrets
+from adastack.memory.regret import NOTHING, REGRETS, regrets
 from adastack.process.events import step_flags
 from adastack.wrappers.metrics import outcome
 
@@ -45,9 +45,17 @@ class Worker:
         self.cues: Numbers | None = None
         self.is_success: Numbers | None = None
         """``is_success`` of each environment, if reported."""
+        self.reports_success = False
+        """Whether an info has ever said how an attempt ended."""
         self.over = np.zeros(n, bool)
         self.clock = 0
         self.held = agent.first_noise(n, seed, 0)
+
+    @property
+    def unknown(self) -> frozenset[str]:
+        """Metrics of which the environments have said nothing."""
+        success = () if self.reports_success else ("success",)
+        return frozenset((*success, *(REGRETS if self.cues is None else ())))
 
     def use(self, params: Params, moments: Any) -> None:
         """Goes on with other weights."""
@@ -151,6 +159,10 @@ class Worker:
         final = infos.get("final_info", {})
         self.is_success = infos.get("is_success")
         ended, success = outcome({**infos, **_merged(infos, final, over)}, over)
+        if success is None:
+            success = np.zeros(len(over), bool)
+        else:
+            self.reports_success = True
         found = None
         if self.cues is not None:
             found = regrets(self.labels.columns[0], slots, self.cues, ended)

@@ -22,7 +22,7 @@ Weights = NDArray[np.float32]
 def bias_to_newest_slot(params: Any, patience: float, n_last: int) -> Any:
     """Makes the last ``n_last`` outputs of a policy likelier at first.
 
-    They give up the newest slot, so what is older stays for longer.
+    They evict the newest slot, so what is older stays for longer.
     """
     params["params"]["policy"]["bias"][-n_last:] += np.float32(patience)
     return params

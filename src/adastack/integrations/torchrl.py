@@ -39,7 +39,7 @@ class StackTransform(Transform):  # type: ignore[misc]
         stack_size: The number of slots, k.
         rule: The name of a rule in `adastack.memory.RULES`.
         padding_type: What empty slots show: ``"reset"`` (the first observation) or ``"zero"``.
-        in_keys: The observations to stack; they all give up the same slot.
+        in_keys: The observations to stack; they all evict the same slot.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ def push(stack: Tensor, slot: Tensor, newest: Tensor) -> Tensor:
 
     Args:
         stack: (batch, k, ...).
-        slot: (batch,): the slots to give up.
+        slot: (batch,): the slots to evict.
         newest: (batch, ...).
     """
     batch, k = slot.shape, stack.shape[slot.ndim]

@@ -166,7 +166,7 @@ def _select(groups: dict[str, list[Row]], where: Mapping[str, Any]) -> list[Row]
 
 
 def _means(metrics: Arrays) -> dict[str, NDArray[np.float64]]:
-    """Means over the whole training, one value per seed."""
+    """Means over the whole training, one value per seed, of what the environment tells."""
     steps = float(metrics["step"][-1])
     width = np.diff(metrics["step"], prepend=0)
     last = len(width) - max(1, len(width) // TENTH)
@@ -174,12 +174,14 @@ def _means(metrics: Arrays) -> dict[str, NDArray[np.float64]]:
         "auc_reward": 1000 * metrics["reward"].sum(axis=1) / steps,
         "end_reward": 1000 * metrics["reward"][:, last:].sum(axis=1) / width[last:].sum(),
     }
-    for name in ("return", "success"):
+    told = np.isfinite(metrics["success"]).any() or not metrics["attempts"].any()
+    for name in ("return", "success") if told else ("return",):
         means[f"auc_{name}"] = _known_mean(metrics[name])
         means[f"end_{name}"] = _known_mean(metrics[name][:, last:])
-    means["auc_memory_regret"] = (metrics["memory_regret"] * width).sum(axis=1) / steps
-    for name in REGRETS[1:]:
-        means[f"auc_{name}"] = metrics[name].sum(axis=1) / steps
+    if np.isfinite(metrics["memory_regret"]).any():
+        means["auc_memory_regret"] = (metrics["memory_regret"] * width).sum(axis=1) / steps
+        for name in REGRETS[1:]:
+            means[f"auc_{name}"] = metrics[name].sum(axis=1) / steps
     return means
 
 

@@ -26,7 +26,7 @@ class ReferenceStack:
         self.clock = 0
 
     def push(self, memory_action: int, observation: Any) -> int:
-        """Gives up one slot for the next observation and returns which one it was."""
+        """Evicts one slot for the next observation and returns which one it was."""
         filled = sum(birth is not None for birth in self.births)
         slot = self.rule.evict(memory_action, filled, self.stack_size)
         self.slots.pop(slot)

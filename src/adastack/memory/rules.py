@@ -1,4 +1,4 @@
-"""What a memory is: a rule that says which slot to give up.
+"""What a memory is: a rule that says which slot to evict.
 
 A stack holds ``stack_size`` slots, slot 0 the oldest and slot ``stack_size - 1`` the current
 observation. Slots that have not been filled yet are empty and stand at the old end. At every step
@@ -26,7 +26,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(_RULES)
 
 @dataclass(frozen=True)
 class Rule:
-    """A memory: how many memory actions there are and which slot each gives up."""
+    """A memory: how many memory actions there are and which slot each evicts."""
 
     name: str
     evict: Evict
@@ -37,7 +37,7 @@ class Rule:
     """Whether there is nothing to choose, whatever the stack size."""
 
     def table(self, stack_size: int) -> NDArray[np.intp]:
-        """Tabulates the rule: ``table[memory_action, filled]`` is the slot to give up.
+        """Tabulates the rule: ``table[memory_action, filled]`` is the slot to evict.
 
         Column 0 is never used (the current observation is always in the stack) and repeats
         column 1.
@@ -123,26 +123,26 @@ def check_stack_size(stack_size: int) -> None:
 
 @register_rule("adaptive", actions=lambda stack_size: stack_size)
 def adaptive(memory_action: int, filled: int, stack_size: int) -> int:
-    """Gives up the slot that the agent names."""
+    """Evicts the slot that the agent names."""
     return memory_action
 
 
 @register_rule("adaptive_full", actions=lambda stack_size: stack_size)
 def adaptive_full(memory_action: int, filled: int, stack_size: int) -> int:
-    """Gives up the slot that the agent names, but an empty one before the newest."""
+    """Evicts the slot that the agent names, but an empty one before the newest."""
     waits = memory_action == stack_size - 1 and filled < stack_size
     return 0 if waits else memory_action
 
 
 @register_rule("frame", actions=1)
 def frame(memory_action: int, filled: int, stack_size: int) -> int:
-    """Always gives up the oldest slot: frame stacking."""
+    """Always evicts the oldest slot: frame stacking."""
     return 0
 
 
 @register_rule("push_skip", actions=2)
 def push_skip(memory_action: int, filled: int, stack_size: int) -> int:
-    """Gives up the oldest slot on push (0), the newest on skip (1) once the stack is full."""
+    """Evicts the oldest slot on push (0), the newest on skip (1) once the stack is full."""
     skip = memory_action == 1 and filled == stack_size
     return stack_size - 1 if skip else 0
 

@@ -17,7 +17,7 @@ class Stack:
     """A batch of stacks over one or more columns of observations.
 
     A *column* is one array of shape (batch, stack_size, ...): an observation made of several arrays
-    (a dictionary, say) has a column for each, and they all give up the same slot.
+    (a dictionary, say) has a column for each, and they all evict the same slot.
 
     Args:
         rule: The memory rule or its name.
@@ -28,9 +28,9 @@ class Stack:
     Example:
         >>> stack = Stack("adaptive", stack_size=2, batch=1, columns=[((), int)])
         >>> stack.reset([np.array([7])], [np.array(0)])
-        >>> stack.push(np.array([0]), [np.array([8])])  # gives up the empty slot
+        >>> stack.push(np.array([0]), [np.array([8])])  # evicts the empty slot
         array([0])
-        >>> stack.push(np.array([1]), [np.array([9])])  # gives up the 8, keeps the 7
+        >>> stack.push(np.array([1]), [np.array([9])])  # evicts the 8, keeps the 7
         array([1])
         >>> stack.columns[0], stack.ages
         (array([[7, 9]]), array([[2, 0]]))
@@ -80,7 +80,7 @@ class Stack:
         self.ages[rows, -1] = 0
 
     def slots(self, memory_actions: NDArray[np.integer]) -> NDArray[np.intp]:
-        """The slot that each memory action gives up now, before any push.
+        """The slot that each memory action evicts now, before any push.
 
         Raises:
             ValueError: If a memory action is out of range.
@@ -98,7 +98,7 @@ class Stack:
     def push(
         self, memory_actions: NDArray[np.integer], observations: Sequence[Array]
     ) -> NDArray[np.intp]:
-        """Gives up one slot of every stack for its next observation; returns the slots.
+        """Evicts one slot of every stack for its next observation; returns the slots.
 
         The arrays in `columns` are replaced, not written to: what was read before stays as it was.
         """
@@ -107,7 +107,7 @@ class Stack:
         return slots
 
     def give_up(self, slots: NDArray[np.intp], observations: Sequence[Array]) -> None:
-        """Gives up these slots for the next observations: `push`, where the slots are known."""
+        """Evicts these slots for the next observations: `push`, where the slots are known."""
         rows = self._kept.take(slots, axis=0)
         rows += self._rows
         for index, (column, observation) in enumerate(zip(self.columns, observations, strict=True)):

@@ -35,13 +35,16 @@ PACKED = np.array(
 )
 """(flags,): counters of one step with these events."""
 
+REPORTED = ("success", *REGRETS)
+"""Metrics that are known only where the environment says what they need."""
+
 REWARD, RETURN, DISCOUNTED = range(3)
 """The sums of a window: reward; returns and discounted returns of the attempts that ended."""
 PAID = 3
 WINDOW = 100
 """Steps between two points of a curve."""
 WINDOWS = "windows/"
-"""What the arrays of windows are called in a checkpoint: paid, counts, ends."""
+"""What the arrays of windows are called in a checkpoint: paid, counts, ends, unknown."""
 RECENT = 20
 """Windows behind the numbers of a progress line."""
 
@@ -112,11 +115,16 @@ def curves_of(paid: Array, counts: Array, ends: Array) -> dict[str, Array]:
 
 
 def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """The curves in a checkpoint: see `curves_of`; also ``evictions``, where they are counted."""
+    """The curves in a checkpoint: see `curves_of`; also ``evictions``, where they are counted.
+
+    Metrics of which the environment says nothing are NaN.
+    """
     ends = arrays[f"{WINDOWS}ends"]
     full = slice(len(ends))
     paid, counts = (arrays[f"{WINDOWS}{name}"][:, full] for name in ("paid", "counts"))
     curves = curves_of(paid, counts, ends)
+    for name in unknown_metrics(arrays):
+        curves[name] = np.full_like(curves[name], np.nan)
     if f"{WINDOWS}evictions" in arrays:
         curves["evictions"] = arrays[f"{WINDOWS}evictions"][:, full]
     return curves
@@ -128,6 +136,12 @@ def regrets_of(per_step: Mapping[str, float], per_attempt: Mapping[str, float]) 
         **{name: per_attempt[name] for name in REGRETS},
         "memory_regret": per_step["memory_regret"],
     }
+
+
+def unknown_metrics(arrays: Mapping[str, Array]) -> frozenset[str]:
+    """The metrics of a checkpoint of which the environment says nothing."""
+    unknown = arrays.get(f"{WINDOWS}unknown", np.zeros(len(REPORTED)))
+    return frozenset(name for name, said in zip(REPORTED, unknown, strict=True) if said)
 
 
 def means_of(paid: Array, counts: Array, steps: int) -> dict[str, float]:

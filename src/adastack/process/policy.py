@@ -65,7 +65,7 @@ def memory_rule(memory: str, fill_first: bool) -> str:
 
     Args:
         memory: A memory rule, or ``"random"``, which evicts by the adaptive rule.
-        fill_first: Whether the adaptive memory fills its slots before it gives up the newest.
+        fill_first: Whether the adaptive memory fills its slots before it evicts the newest.
     """
     rule = learning_rule(memory).name
     return "adaptive_full" if fill_first and rule == "adaptive" else rule

@@ -16,6 +16,7 @@ from adastack.process.events import (
     PACKED,
     PAID,
     RECENT,
+    REPORTED,
     REWARD,
     WINDOW,
     WINDOWS,
@@ -23,6 +24,7 @@ from adastack.process.events import (
     add_to_attempt,
     means_of,
     saved_curves,
+    unknown_metrics,
 )
 
 Array = NDArray[Any]
@@ -40,6 +42,8 @@ class Recorder:
 
     def __init__(self, seeds: int, envs: int, stack_size: int, gamma: float) -> None:
         self.gamma = gamma
+        self.unknown: frozenset[str] = frozenset()
+        """Metrics, of those that are `REPORTED`, of which the environment has said nothing yet."""
         self.steps = 0
         self._attempts = np.zeros((seeds, envs, 3))
         self.drop_attempts()
@@ -81,7 +85,8 @@ class Recorder:
         """Means over the seeds and the last windows, for a progress line."""
         last = slice(max(0, self.steps // WINDOW - RECENT), self.steps // WINDOW + 1)
         steps = (self.steps - last.start * WINDOW) * len(self._paid)
-        return means_of(self._paid[:, last], self._counts[:, last], steps)
+        means = means_of(self._paid[:, last], self._counts[:, last], steps)
+        return {name: value for name, value in means.items() if name not in self.unknown}
 
     def state(self) -> dict[str, Array]:
         """What a checkpoint must hold to go on counting."""
@@ -92,6 +97,7 @@ class Recorder:
             f"{WINDOWS}paid": self._paid[:, used],
             f"{WINDOWS}counts": self._counts[:, used],
             f"{WINDOWS}evictions": self._evictions[:, used],
+            f"{WINDOWS}unknown": np.array([name in self.unknown for name in REPORTED]),
             "recorder/attempts": self._attempts,
             "recorder/steps": np.array([self.steps]),
         }
@@ -103,6 +109,7 @@ class Recorder:
             arrays[f"{WINDOWS}{name}"].copy() for name in ("paid", "counts", "evictions")
         )
         self.steps = int(arrays["recorder/steps"][0])
+        self.unknown = unknown_metrics(arrays)
 
 
 @numba.njit(cache=True)

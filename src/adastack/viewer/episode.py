@@ -1,4 +1,4 @@
-"""An episode as data: what stood where, what was held, what was given up."""
+"""An episode as data: what stood where, what was held, what was evicted."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from adastack.wrappers import MemoryStack
 PALETTE = 128
 """Colours of a picture on a page."""
 LEAST_MILLISECONDS = 80
-"""Between two pictures on a page: slow enough to see what is given up."""
+"""Between two pictures on a page: slow enough to see what is evicted."""
 LAST_SECONDS = 1.5
 """How long a film stays on its last picture."""
 
@@ -108,13 +108,13 @@ def _picture(env: MemoryStack) -> Image:
 
 def _note(info: dict[str, Any], **happened: Any) -> dict[str, Any]:
     over = bool(info.get("attempt_over", happened.get("over", False)))
-    success = bool(info.get("success", info.get("is_success", False)))
+    success = info.get("success", info.get("is_success"))
     return {
         "ages": info["slot_ages"].tolist(),
         "evicted": int(info["evicted_slot"]),
         **happened,
         "over": over,
-        "success": success,
+        "success": None if success is None else bool(success),
     }
 
 

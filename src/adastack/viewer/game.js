@@ -39,7 +39,7 @@ function newEpisode(game) {
   game.choice = usual(game);
 }
 
-/* The memory action that gives up a slot now; -1 if the rule cannot. */
+/* The memory action that evicts a slot now; -1 if the rule cannot. */
 function memoryAction(game, slot) {
   const filled = game.slots.filter((symbol) => symbol >= 0).length;
   return game.task.evict.findIndex((row) => row[filled] === slot);
@@ -176,7 +176,7 @@ function hint(game) {
   const [action, memory] = found, filled = game.slots.filter((symbol) => symbol >= 0).length;
   const slot = game.task.evict[memory][filled], symbol = game.slots[slot];
   const what = symbol < 0 ? "an empty slot" : `“${game.task.symbols[symbol].name}”`;
-  return `An optimal agent gives up ${what} (slot ${slot + 1}) and takes “${game.task.actions[action]}”.`;
+  return `An optimal agent evicts ${what} (slot ${slot + 1}) and takes “${game.task.actions[action]}”.`;
 }
 
 function render(game) {

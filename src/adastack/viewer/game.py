@@ -61,7 +61,7 @@ def game_page(task: FiniteTask, rule: str, stack_size: int) -> GamePage:
     page.text(
         f"You are the agent. All you know is what is in your memory of {stack_size} "
         f"{'slot' if stack_size == 1 else 'slots'}: what you see now and what you chose to keep. "
-        "Before each move, choose the slot to give up; what you see next takes its place."
+        "Before each move, choose the slot to evict; what you see next takes its place."
         + _goal(task)
     )
     boxes = {"hints": "hints"} if document["hints"] else {}
@@ -148,5 +148,5 @@ def _keys(task: FiniteTask) -> str:
     )
     return (
         f"Keys: the numbers choose a slot, {act} act. The framed slot is what you see now; one "
-        f"that the memory's rule cannot give up is not for you to choose. {ending}"
+        f"that the memory's rule cannot evict is not for you to choose. {ending}"
     )

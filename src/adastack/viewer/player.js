@@ -1,7 +1,7 @@
 "use strict";
 /* Plays recorded episodes: the world, the memory below it, and a slider through time. */
 
-/* What the step before this frame gave up: its symbol and its age, or null. */
+/* What the step before this frame evicted: its symbol and its age, or null. */
 function givenUp(episode, step) {
   const frame = episode.frames[step];
   if (step === 0 || frame.evicted < 0) return null;
@@ -17,7 +17,7 @@ function drawMemory(svg, episode, step, top) {
   if (dropped) {
     const [x, y] = slotPlace(frame.evicted, top + 22);
     cross(svg, x - 9, y + SLOT / 2, 4);
-    shape(svg, "text", {x: place, y: top + 12, class: "label"}, "given up");
+    shape(svg, "text", {x: place, y: top + 12, class: "label"}, "evicted");
     const symbol = dropped.symbol < 0 ? null : episode.symbols[dropped.symbol];
     tile(svg, place, top + 22, SLOT, symbol, {faded: true});
     cross(svg, place + SLOT / 2, top + 22 + SLOT / 2, 11);
@@ -46,7 +46,7 @@ function words(episode, step) {
   const frame = episode.frames[step], total = episode.frames.length - 1;
   const parts = [`step ${step} of ${total}`];
   if (frame.reward) parts.push(`reward ${Math.round(1000 * frame.reward) / 1000}`);
-  if (frame.over) parts.push(frame.success ? "solved" : "not solved");
+  if (frame.over) parts.push(frame.success == null ? "over" : frame.success ? "solved" : "not solved");
   if (frame.action !== undefined) parts.push(`next: ${frame.action}`);
   return parts.join(" · ");
 }

@@ -1,4 +1,4 @@
-"""One action space for two choices: what to do, and which slot to give up.
+"""One action space for two choices: what to do, and which slot to evict.
 
 A form joins an environment's action space with a number of memory actions and takes joint actions
 apart again, one at a time (`split`) or for a whole vector environment (`split_batch`).

@@ -2,10 +2,12 @@
 
 An environment says in its info what matters: ``shown``, a label of what the current observation
 shows, and ``cue``, the labels that must be remembered now (-1 for none). It may say
-``attempt_over`` and ``success`` where they differ from the end of an episode. Environments that say
-nothing of cues have no regrets (NaN).
+``attempt_over`` where it differs from the end of an episode, and ``success`` (or ``is_success``).
+Environments that say nothing of cues have no regrets, and those that say nothing of success have no
+successes (NaN, or None for a single attempt).
 
-What is regretted is defined in `adastack.memory.regret`.
+What is regretted is defined in `adastack.memory.regret`. What a slot shows is what it holds: under
+``padding_type="reset"`` an empty slot holds the first observation, otherwise nothing.
 """
 
 from __future__ import annotations
@@ -16,10 +18,13 @@ from typing import Any, Generic, SupportsFloat, TypeVar
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import AsyncVectorEnv
 from numpy.typing import NDArray
 
 from adastack.memory import Stack
 from adastack.memory.regret import NOTHING, REGRETS, regrets
+from adastack.wrappers.observations import repeats_first
+from adastack.wrappers.single import memory_of
 
 Mask = NDArray[np.bool_]
 EnvT = TypeVar("EnvT")
@@ -62,11 +67,15 @@ class _Sums:
 
 
 class MemoryMeter:
-    """Counts for a batch of environments; its settings are those of `RecordMemory`."""
+    """Counts for a batch of environments; its settings are those of `RecordMemory`.
+
+    ``padding_type`` is that of the memory: what its empty slots show.
+    """
 
     def __init__(
         self,
         batch: int,
+        padding_type: Any,
         *,
         interval: int = 100,
         gamma: float = 0.99,
@@ -82,7 +91,9 @@ class MemoryMeter:
         self.optimal_rate = np.nan if optimal_rate is None else optimal_rate
         self.windows: list[dict[str, Any]] = []
         self.episodes: list[dict[str, Any]] = []
+        self._padding = None if repeats_first(padding_type) else [np.array(NOTHING)]
         self._cues: NDArray[np.int64] | None = None
+        self._reports_success = False
         self._rounds = 0
         self._labels: Stack | None = None
         self._window: _Sums
@@ -94,7 +105,7 @@ class MemoryMeter:
         shown, cues = _labels(infos, self.batch)
         if self._labels is None:
             self._labels = self._begin(infos)
-        self._labels.reset([shown], [np.array(NOTHING)], everywhere)
+        self._labels.reset([shown], self._padding, everywhere)
         if cues is None or self._cues is None:
             self._cues = cues
         else:
@@ -118,7 +129,7 @@ class MemoryMeter:
         rewards: NDArray[np.floating],
         slots: NDArray[np.integer],
         over: Mask,
-        success: Mask,
+        success: Mask | None,
         infos: dict[str, Any],
         live: Mask,
     ) -> list[tuple[int, dict[str, Any]]]:
@@ -126,9 +137,9 @@ class MemoryMeter:
 
         Args:
             rewards: (batch,): the rewards.
-            slots: (batch,): the slots that were given up.
+            slots: (batch,): the slots that were evicted.
             over: (batch,): whether an attempt ended.
-            success: (batch,): whether it ended well.
+            success: (batch,): whether it ended well; None if no environment says.
             infos: The infos that belong to the next observations.
             live: (batch,): whether this was a step at all, rather than a reset.
         """
@@ -139,8 +150,9 @@ class MemoryMeter:
         values: dict[str, NDArray[Any]] = {
             "reward": np.asarray(rewards, np.float64),
             "attempts": over.astype(np.float64),
-            "successes": (over & success).astype(np.float64),
+            "successes": np.zeros(self.batch) if success is None else over & success,
         }
+        self._reports_success |= success is not None
         values |= self._regrets(labels, slots, over)
         for sums in (self._window, self._attempt):
             sums.add(values, slots, self.gamma, live)
@@ -172,7 +184,7 @@ class MemoryMeter:
             "length": int(sums.steps[index]),
             "return": float(sums.counted["reward"][index]),
             "discounted_return": value,
-            "success": bool(sums.counted["successes"][index]),
+            "success": bool(sums.counted["successes"][index]) if self._reports_success else None,
             **{name: float(sums.counted[name][index]) for name in REGRETS},
             "memory_regret": float(sums.counted["memory_regret"][index] / sums.steps[index]),
             "reward_regret": self.optimal_value - value,
@@ -184,6 +196,8 @@ class MemoryMeter:
         sums = self._window
         steps = int(sums.steps.sum())
         total = {name: float(values.sum()) for name, values in sums.counted.items()}
+        if not self._reports_success:
+            total["successes"] = np.nan
         self.windows.append(
             {
                 "step": self._rounds * self.batch,
@@ -217,7 +231,7 @@ class Records(RecordConstructorArgs, Generic[EnvT]):
             "optimal_rate": optimal_rate,
         }
         RecordConstructorArgs.__init__(self, **settings)
-        self.meter = MemoryMeter(self._wrap(env), **settings)
+        self.meter = MemoryMeter(self._wrap(env), _padding_type(env), **settings)
 
     def _wrap(self, env: EnvT) -> int:
         """Wraps the environment; returns the number of environments in it."""
@@ -286,11 +300,18 @@ class RecordMemory(Records[gym.Env[Any, Any]], gym.Wrapper[Any, Any, Any, Any]):
         return observation, reward, terminated, truncated, info
 
 
-def outcome(infos: dict[str, Any], done: Mask) -> tuple[Mask, Mask]:
-    """Whether attempts ended, and well, by the infos or by the end of the episode."""
+def outcome(infos: dict[str, Any], done: Mask) -> tuple[Mask, Mask | None]:
+    """Whether attempts ended, and well (None if the infos do not say)."""
     over = done | np.asarray(infos.get("attempt_over", False), np.bool_)
-    success = infos.get("success", infos.get("is_success", np.zeros(len(done))))
-    return over, np.asarray(success, np.bool_)
+    success = infos.get("success", infos.get("is_success"))
+    return over, None if success is None else np.asarray(success, np.bool_)
+
+
+def _padding_type(env: Any) -> Any:
+    """What empty slots show, by the memory wrapper; environments in other processes are asked."""
+    if isinstance(env.unwrapped, AsyncVectorEnv) and memory_of(env) is None:
+        return env.unwrapped.get_attr("padding_type")[0]
+    return getattr(memory_of(env), "padding_type", None)
 
 
 def _batched(info: dict[str, Any]) -> dict[str, Any]:

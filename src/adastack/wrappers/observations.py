@@ -66,6 +66,11 @@ def with_empty(space: Space[Any]) -> Space[Any]:
     return space
 
 
+def repeats_first(padding_type: Any) -> bool:
+    """Whether an empty slot shows the first observation, and so holds it."""
+    return isinstance(padding_type, str) and padding_type == "reset"
+
+
 def padding_for(space: Space[Any], padding_type: Any) -> Any:
     """What an empty slot shows, as an observation; None repeats the first observation.
 
@@ -76,9 +81,9 @@ def padding_for(space: Space[Any], padding_type: Any) -> Any:
     Raises:
         ValueError: If it is none of these.
     """
+    if repeats_first(padding_type):
+        return None
     if isinstance(padding_type, str):
-        if padding_type == "reset":
-            return None
         if padding_type == "zero":
             return create_zero_array(space)
         if padding_type == "empty":

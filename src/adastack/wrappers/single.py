@@ -118,7 +118,7 @@ class _StackWrapper(Remembers[gym.Env[Any, Any]], gym.Wrapper[Any, Any, Any, Any
         return stacked, info
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Steps the environment, gives up a slot and takes in the next observation.
+        """Steps the environment, evicts a slot and takes in the next observation.
 
         Raises:
             ValueError: If the memory action is out of range; nothing has happened then.
@@ -175,7 +175,7 @@ class MemoryStack(_StackWrapper):
 
 
 class AdaptiveStack(OneRule[gym.Env[Any, Any]], _StackWrapper):
-    """Gives the agent a stack of k observations and the choice of which slot to give up.
+    """Gives the agent a stack of k observations and the choice of which slot to evict.
 
     At each step the agent sends, beside its action, the slot (0 the oldest, k-1 the current
     observation) that makes room for the next observation.
@@ -197,7 +197,7 @@ class AdaptiveStack(OneRule[gym.Env[Any, Any]], _StackWrapper):
         >>> env.action_space
         MultiDiscrete([2 3])
         >>> _ = env.reset(seed=0)
-        >>> observation, *_, info = env.step([1, 0])  # push right, give up slot 0
+        >>> observation, *_, info = env.step([1, 0])  # push right, evict slot 0
         >>> observation.shape, info["slot_ages"]
         ((3, 4), array([-1,  1,  0]))
     """
@@ -206,7 +206,7 @@ class AdaptiveStack(OneRule[gym.Env[Any, Any]], _StackWrapper):
 
 
 class FrameStack(_StackWrapper):
-    """Stacks the last k observations: the memory that always gives up the oldest slot.
+    """Stacks the last k observations: the memory that always evicts the oldest slot.
 
     Args:
         env: The environment.
@@ -223,7 +223,7 @@ class FrameStack(_StackWrapper):
 
 
 class PushSkipStack(OneRule[gym.Env[Any, Any]], _StackWrapper):
-    """Demir's memory: push gives up the oldest slot, skip the newest once the stack is full.
+    """Demir's memory: push evicts the oldest slot, skip the newest once the stack is full.
 
     Args:
         env: The environment.
@@ -237,11 +237,17 @@ class PushSkipStack(OneRule[gym.Env[Any, Any]], _StackWrapper):
 
 def refuse_second_memory(env: Any) -> None:
     """Raises if the environment, or one inside it, has a memory already."""
-    while env is not None:
-        if isinstance(env, Remembers):
-            raise ValueError(
-                f"expected an environment without a memory, actual: {env} has one already "
-                f"({env.rule.name}, stack_size {env.stack_size}); wrap it once"
-            )
+    memory = memory_of(env)
+    if memory is not None:
+        raise ValueError(
+            f"expected an environment without a memory, actual: {memory} has one already "
+            f"({memory.rule.name}, stack_size {memory.stack_size}); wrap it once"
+        )
+
+
+def memory_of(env: Any) -> Remembers[Any] | None:
+    """The memory wrapper among those of an environment, or of the first in a vector environment."""
+    while env is not None and not isinstance(env, Remembers):
         inner = getattr(env, "envs", None)
         env = inner[0] if inner else getattr(env, "env", None)
+    return env

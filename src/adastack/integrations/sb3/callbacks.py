@@ -36,11 +36,14 @@ class MemoryCallback(BaseCallback):
     def __init__(self, interval: int = 100) -> None:
         super().__init__()
         self.interval = interval
-        self.meter = MemoryMeter(1, interval=interval)
+        self.meter: MemoryMeter
 
     def _on_training_start(self) -> None:
-        self.meter = MemoryMeter(self.training_env.num_envs, interval=self.interval)
-        self.meter.reset(_batched(self._reset_infos(), SEEN))
+        seen, venv = _batched(self._reset_infos(), SEEN), self.training_env
+        stack = find_stack(venv)
+        padding = venv.get_attr("padding_type")[0] if stack is None else stack.padding_type
+        self.meter = MemoryMeter(venv.num_envs, padding, interval=self.interval)
+        self.meter.reset(seen)
 
     def _on_step(self) -> bool:
         infos, dones = self.locals["infos"], self.locals["dones"]

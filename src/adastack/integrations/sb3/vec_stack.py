@@ -104,7 +104,7 @@ class VecStack(VecEnvWrapper):
         self.venv.step_async(env_actions)
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Ends the step: every memory gives up a slot for its next observation."""
+        """Ends the step: every memory evicts a slot for its next observation."""
         observations, rewards, dones, infos = self.venv.step_wait()
         columns = self._to_columns(observations)
         if not dones.any():
@@ -192,7 +192,7 @@ class VecStack(VecEnvWrapper):
 
 
 class VecAdaptiveStack(VecStack):
-    """Gives the agent k slots in each environment and the choice of which to give up.
+    """Gives the agent k slots in each environment and the choice of which to evict.
 
     The arguments are those of `VecStack`, without ``rule``.
 

@@ -37,7 +37,7 @@ class RecordMemory(Records[VectorEnv[Any, Any, Any]], Wrapper):
         """Steps the environments and counts."""
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         done = terminated | truncated
-        # A reset gives up no slot, which is how a reset step (NEXT_STEP) is told from a real one.
+        # A reset evicts no slot, which is how a reset step (NEXT_STEP) is told from a real one.
         slots, resetting = infos["evicted_slot"], infos["evicted_slot"] < 0
         outcomes = infos
         if self.autoreset_mode == AutoresetMode.SAME_STEP and done.any():

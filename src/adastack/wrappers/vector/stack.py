@@ -79,7 +79,7 @@ class _VectorStackWrapper(Remembers[VectorEnv[Any, Any, Any]], Wrapper):
         return self._read(), infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Steps the environments; every memory gives up a slot for its next observation.
+        """Steps the environments; every memory evicts a slot for its next observation.
 
         Raises:
             ValueError: If a memory action is out of range; nothing has happened then.
