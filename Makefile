@@ -8,6 +8,8 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 DOCS := $(VENV)/.docs
 RLLIB := .venv-rllib
+# Neighbours stay on one process, so that what one compiles serves the next; who is done takes over.
+SIDE_BY_SIDE := -n 2 --dist worksteal
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 14
@@ -28,11 +30,11 @@ $(DOCS): $(CORE)
 demo: $(CORE) ## learn what to remember, and look at it
 	$(BIN)/python examples/demo.py
 
-test: $(DEV) ## the tests, in minutes
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+test: $(DEV) ## the quick tests, in minutes
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 test-slow: $(DEV) ## the long tests
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow $(SIDE_BY_SIDE)
 
 $(RLLIB)/.made: pyproject.toml constraints-rllib.txt
 	$(PYTHON) -m venv $(RLLIB)

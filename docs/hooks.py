@@ -11,6 +11,8 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).parents[1]
 ELSEWHERE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md"}
 RESULTS = (".md", ".svg", ".csv", ".json")
+STAR = re.compile(r"(```.*?```|`[^`\n]*`)|(?<=\b[kV])\*(?!\*)", re.S)
+"""Code, or the star of k* and V*, which does not begin an emphasis."""
 
 
 def on_files(files, config):
@@ -26,6 +28,7 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     """Points links to where the files are on the site."""
+    markdown = STAR.sub(lambda found: found[1] or r"\*", markdown)
     markdown = markdown.replace("```python rllib\n", "```python\n")  # A note to the tests.
     if page.file.src_uri == "index.md":
         page.meta["hide"] = ["navigation"]

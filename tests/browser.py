@@ -9,7 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -26,6 +28,12 @@ PATIENCE = 60
 def executable():
     """Where a Chromium is; None if there is none."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+needs_chromium = pytest.mark.skipif(
+    executable() is None,
+    reason="no Chromium: `apt-get install chromium`, or put chromium or google-chrome on the PATH",
+)
 
 
 class Browser:

@@ -18,7 +18,7 @@ from adastack.deep.settings import PRESETS, PPOSettings
 from adastack.memory import RULES
 from adastack.tabular.settings import GradientSettings, ValueSettings
 from adastack.training import ALGORITHMS
-from browser import Browser, executable
+from browser import Browser, needs_chromium
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -140,7 +140,7 @@ def test_the_reference_is_made_from_docstrings(site):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(executable() is None, reason="there is no Chromium here")
+@needs_chromium
 def test_search_works_from_the_file_system(site):
     query = "document.querySelector('[data-md-component=search-query]')"
     with Browser() as browser:
@@ -157,7 +157,7 @@ def test_search_works_from_the_file_system(site):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(executable() is None, reason="there is no Chromium here")
+@needs_chromium
 @pytest.mark.parametrize("name", ["index", "deep", "experiments", "api/tasks", "contributing"])
 def test_pages_of_the_site_fit_a_phone(site, name):
     with Browser() as browser:

@@ -20,7 +20,7 @@ from adastack.lab.report import NAMES, NUMBERS, missing_rows, report_page
 from adastack.lab.report_data import gather
 from adastack.lab.store import Store
 from adastack.progress import Silent
-from browser import Browser, executable
+from browser import Browser, needs_chromium
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">'
@@ -252,7 +252,7 @@ def test_every_experiment_can_be_reported_before_it_has_run(tmp_path):
     assert all(escape(report.experiment.title) in html for report in found.reports)
 
 
-@pytest.mark.skipif(executable() is None, reason="there is no Chromium here")
+@needs_chromium
 @pytest.mark.parametrize("width", [1100, 390])
 def test_the_report_draws_and_plays_in_a_browser(store, data, width, tmp_path):
     page = report_page(data, watch_all(store, data.finished))

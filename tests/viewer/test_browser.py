@@ -6,9 +6,9 @@ from adastack.tasks import FiniteTaskEnv, make_task, passive_tmaze
 from adastack.viewer import Page, record, shoot
 from adastack.viewer.game import game_page
 from adastack.wrappers import MemoryStack
-from browser import Browser, executable
+from browser import Browser, needs_chromium
 
-pytestmark = pytest.mark.skipif(executable() is None, reason="there is no Chromium here")
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
