@@ -127,7 +127,7 @@ def test_nothing_is_overwritten(finished):
     ("changes", "message"),
     [
         ({"task": "pasive-tmaze"}, "passive-tmaze"),
-        ({"memory": "elephant"}, "memory rule"),
+        ({"memory": "elephant"}, "expected a memory of"),
         ({"stack_size": 0}, "at least 1"),
         ({"stack_size": 10**6}, "use a smaller k"),
         ({"seeds": [1, 1]}, "different"),

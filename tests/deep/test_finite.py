@@ -31,7 +31,7 @@ def one_seed(tree, seed=0):
 
 def rollout(of, seed=0):
     learner = one_seed(of.init([seed]))
-    policy = jax.jit(of._policy_table)(learner.params)
+    policy = jax.jit(of._output_table)(learner.params)
     _, steps = jax.jit(of._rollout_table)(policy, learner.env, jax.random.key(seed))
     return jax.tree.map(np.asarray, steps), jax.jit(of._log)(steps)
 
@@ -101,7 +101,7 @@ def test_tables_have_the_gradient_of_every_row(net, form):
     batch = Batch(
         jnp.asarray(rng.integers(table.induced.n_agent_states, size=n)),
         jnp.asarray(rng.integers(8, size=n)),
-        jnp.asarray(np.log(rng.uniform(0.05, 0.3, n))),
+        jnp.asarray(np.log(rng.uniform(0.2, 0.5, (n, len(table.heads.heads))))),
         jnp.asarray(rng.normal(size=n)),
         jnp.asarray(rng.normal(size=n)),
     )
@@ -122,7 +122,7 @@ def test_tables_and_networks_act_alike():
     table, plain = trainer(task, 2, tables=True), trainer(task, 2, tables=False)
     learner = one_seed(table.init([3]))
     key = jax.random.key(5)
-    policy = jax.jit(table._policy_table)(learner.params)
+    policy = jax.jit(table._output_table)(learner.params)
     by_table = jax.jit(table._rollout_table)(policy, learner.env, key)
     by_net = jax.jit(plain._rollout_net)(learner.params, learner.env, key)
     for ours, theirs in zip(*map(jax.tree.leaves, (by_table, by_net)), strict=True):

@@ -53,10 +53,12 @@ def test_a_hybrid_of_gaussian_and_categorical_matches_scipy():
     hybrid = Product((Gaussian(2), Categorical((3,))))
     outputs = RNG.normal(size=(5, 7))
     box, slot = RNG.normal(size=(5, 2)), RNG.integers(3, size=(5, 1))
-    expected = stats.norm(outputs[:, :2], np.exp(outputs[:, 2:4])).logpdf(box).sum(axis=1)
-    expected += np.log(softmax(outputs[:, 4:], axis=1)[np.arange(5), slot[:, 0]])
+    gaussian = stats.norm(outputs[:, :2], np.exp(outputs[:, 2:4])).logpdf(box).sum(axis=1)
+    chosen = np.log(softmax(outputs[:, 4:], axis=1)[np.arange(5), slot[:, 0]])
     np.testing.assert_allclose(
-        hybrid.log_prob(jnp.asarray(outputs), (box, slot)), expected, rtol=1e-4
+        hybrid.log_probs(jnp.asarray(outputs), (box, slot)),
+        np.stack([gaussian, chosen], axis=1),
+        rtol=1e-4,
     )
     drawn = hybrid.sample(jnp.asarray(outputs), jax.random.key(0))
     assert drawn[0].shape == (5, 2)
