@@ -20,7 +20,7 @@ ROOT = PACKAGE.parents[1]
 CORE = {"numpy", "gymnasium", "adastack", *sys.stdlib_module_names}
 BRINGS = {
     "jax": {"scipy"},
-    "stable_baselines3": {"torch", "matplotlib", "pandas"},
+    "stable_baselines3": {"torch"},
     "torchrl": {"torch", "tensordict"},
 }
 """What comes with a package that is asked for."""
@@ -80,7 +80,7 @@ def test_an_extra_has_what_is_asked_for_in_its_name():
 def test_the_core_works_where_nothing_else_is_installed():
     extras = _project()["optional-dependencies"].values()
     names = {_name(line).replace("-", "_") for lines in extras for line in lines}
-    absent = sorted({*names, "PIL", "torch", "pandas"} - {"adastack"})
+    absent = sorted({*names, "PIL", "torch"} - {"adastack"})
     block = f"import sys; sys.modules.update(dict.fromkeys({absent}))"
     _check_use([sys.executable, "-c", f"{block}\n{USE}"], ROOT)
 

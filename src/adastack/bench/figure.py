@@ -11,6 +11,8 @@ from typing import Any
 
 import gymnasium as gym
 
+from adastack.extras import check_installed
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -63,6 +65,7 @@ def episodes(env: gym.Env[Any, Any], actions: Sequence[Any]) -> Callable[[], Non
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
     """PyTorch on one thread; more are slower at the sizes of our networks."""
+    check_installed("stable_baselines3", extra="sb3")
     import torch
 
     threads = torch.get_num_threads()

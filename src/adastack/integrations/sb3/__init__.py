@@ -10,7 +10,7 @@ Example:
 
 from adastack.extras import check_installed
 
-check_installed("sb3_contrib", "stable_baselines3", "safetensors", extra="sb3")
+check_installed("stable_baselines3", "sb3_contrib", "matplotlib", "safetensors", extra="sb3")
 
 from adastack.integrations.sb3.actions import HybridBox, action_form_for
 from adastack.integrations.sb3.callbacks import MemoryCallback, MlflowCallback, WandbCallback
