@@ -86,6 +86,16 @@ def test_the_core_works_where_nothing_else_is_installed():
 
 
 @pytest.mark.slow
+def test_other_libraries_need_no_learner_of_ours():
+    for library in ("stable_baselines3", "sb3_contrib", "torchrl"):
+        pytest.importorskip(library)
+    ours = ("numba", "jax", "flax", "optax", "rich", "lark")
+    block = f"import sys; sys.modules.update(dict.fromkeys({ours}))"
+    use = "import adastack.integrations.sb3, adastack.integrations.torchrl"
+    _run([sys.executable, "-c", f"{block}\n{use}"], ROOT)
+
+
+@pytest.mark.slow
 def test_a_bare_wheel_works(tmp_path):
     source, bare = tmp_path / "source", tmp_path / "bare"
     shutil.copytree(PACKAGE, source / "src" / "adastack")
