@@ -78,7 +78,7 @@ def test_symbols_are_normalised_one_by_one():
     agent = StackAgent(space, spaces.Discrete(2), "adaptive", 2, settings)
     params, _ = agent.init(0)
     columns = [np.array([[3, 3], [0, 1], [0, 2], [0, 1], [0, 2]], np.uint8)]
-    rollout = Rollout(columns, None, np.zeros((2, 2, 2)), None, None, None, None)
+    rollout = Rollout(columns, None, np.zeros((2, 2, 2)), *[None] * 5)
     after = agent._with_stats(params, rollout)["seen"]["0"]
     np.testing.assert_allclose(after.mean, [1, 0, 0, 0, 0.5, 0.5])
     shown = agent._normalised({"seen": {"0": after}}, [jnp.asarray(columns[0][None])])[0]
