@@ -4,6 +4,8 @@ import zlib
 
 import numpy as np
 
+from adastack.lab.curves import curve_means, thinned
+
 EVALUATED = (
     *("success", "return", "reward_rate", "memory_regret", "active_regret", "passive_regret"),
     *("optimality", "abstraction"),
@@ -26,7 +28,13 @@ class MadeUp:
     def evaluation(self, job, evaluation):
         return {"seeds": self._rows(job, evaluation.task)}
 
-    def metrics(self, job):
+    def means(self, job):
+        return curve_means(self._metrics(job))
+
+    def curves(self, job):
+        return thinned(self._metrics(job))
+
+    def _metrics(self, job):
         shape = (len(job.settings["seeds"]), 4)
         curves = {name: self._generator(job, name).random(shape) for name in CURVES}
         return {"step": np.arange(1, 5) * 250_000, **curves}

@@ -157,20 +157,3 @@ def test_a_panel_of_nothing_is_left_out(draw):
     found = texts(draw([f.Panel("Return", GROUPS), *empty]))
     assert "Return" in found
     assert not {"Nothing", "No runs"} & set(found)
-
-
-def test_bins_are_means_of_what_is_known():
-    step = np.arange(1, 801)
-    values = np.vstack([np.arange(800.0), np.where(np.arange(800) % 2, np.nan, 3.0)])
-    ends, means = f.binned(step, values)
-    assert len(ends) == f.POINTS
-    assert ends[0] == 10
-    assert means[0, 0] == np.mean(np.arange(10))
-    assert (means[1] == 3.0).all()
-
-
-def test_few_points_stay_as_they_are():
-    ends, means = f.binned(np.array([100, 200]), np.array([[1.0, np.nan]]))
-    assert ends.tolist() == [100, 200]
-    assert means[0, 0] == 1
-    assert np.isnan(means[0, 1])

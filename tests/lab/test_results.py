@@ -5,7 +5,7 @@ import pytest
 
 from adastack.lab.execute import perform
 from adastack.lab.job import Evaluation, Job, train_jobs
-from adastack.lab.results import Results, _means
+from adastack.lab.results import Results
 from adastack.lab.store import Store
 from adastack.progress import Silent
 from adastack.tabular import Session, settings_for
@@ -120,19 +120,3 @@ def test_what_is_damaged_is_left_out_and_named(tmp_path):
     assert results.missing == [broken]
     assert [row["seed"] for row in results.rows()] == [0, 1]
     assert len(results.curves()["reward"]) == 2
-
-
-def test_what_the_environment_does_not_tell_is_left_out():
-    curve, unknown = np.array([[0.5, 1.0]]), np.full((1, 2), np.nan)
-    told = dict.fromkeys(("reward", "return", "success", "memory_regret"), curve)
-    told |= {"step": np.array([100, 200]), "attempts": np.ones((1, 2))}
-    told |= dict.fromkeys(("active_regret", "passive_regret"), curve)
-    assert _means(told)["auc_success"] == _means(told)["auc_memory_regret"] == 0.75
-    hushed = _means(told | dict.fromkeys(("success", "memory_regret"), unknown))
-    assert set(_means(told)) - set(hushed) == {
-        *("auc_success", "end_success"),
-        *("auc_memory_regret", "auc_active_regret", "auc_passive_regret"),
-    }
-    # Where no attempt ended, none succeeded.
-    stuck = told | {"success": unknown, "attempts": np.zeros((1, 2))}
-    assert _means(stuck)["auc_success"] == 0

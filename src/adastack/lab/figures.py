@@ -21,6 +21,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
+from adastack.lab.curves import binned
 from adastack.lab.statistics import summary
 
 Floats = NDArray[np.float64]
@@ -28,8 +29,6 @@ WIDTH = 7.2
 """Inches: a page's column."""
 ALONE = 2.7
 """Inches: the height of a panel that has the page's width to itself."""
-POINTS = 80
-"""A curve is drawn by this many points; each is a mean."""
 WHITE_TEXT_BELOW = 0.45
 """Where on the colour scale a cell is too dark for black."""
 MOST_NARROW_BARS = 10
@@ -195,21 +194,6 @@ def heat_maps(grids: Sequence[Grid], columns: int = 3, limits: tuple[float, floa
         if image is not None:
             canvas.colorbar(image, ax=axes, shrink=0.7, pad=0.01)
         return _svg(canvas)
-
-
-def binned(step: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """A curve as at most `POINTS` means; windows without a value are left out of theirs."""
-    parts = min(POINTS, len(step))
-    edges = np.linspace(0, len(step), parts + 1).astype(int)
-    ends = step[edges[1:] - 1].astype(np.float64)
-    means = np.full((len(values), parts), np.nan)
-    for i, (low, high) in enumerate(itertools.pairwise(edges)):
-        block = values[:, low:high]
-        known = np.isfinite(block)
-        count = known.sum(axis=1)
-        total = np.where(known, block, 0.0).sum(axis=1)
-        np.divide(total, count, out=means[:, i], where=count > 0)
-    return ends, means
 
 
 def _anything(panel: Panel) -> bool:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from adastack.files import DamagedFileError
 from adastack.lab.job import Job, merged
-from adastack.memory.regret import REGRETS
 
 if TYPE_CHECKING:
     from adastack.lab.store import Store
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 T = TypeVar("T")
-TENTH = 10
 
 
 class Results:
@@ -65,18 +63,18 @@ class Results:
         return _select(self._evaluations, where)
 
     def curves(self, **where: Any) -> Arrays:
-        """Metrics over the training, (seeds, points), and ``step`` (points,); empty if none."""
+        """What figures draw, (seeds, points), and ``step`` (points,); empty if there is none."""
         found: list[Arrays] = []
         for job in self._trained:
             if matches(self._settings(job), where):
-                metrics = self._read(job, self.store.metrics)
-                found += [metrics] if metrics is not None else []
+                curves = self._read(job, self.store.curves)
+                found += [curves] if curves is not None else []
         if not found:
             return {}
-        points = min(len(metrics["step"]) for metrics in found)
-        names = set.intersection(*(set(metrics) for metrics in found)) - {"step"}
+        points = min(len(curves["step"]) for curves in found)
+        names = set.intersection(*(set(curves) for curves in found)) - {"step"}
         joined = {
-            name: np.concatenate([metrics[name][:, :points] for metrics in found]) for name in names
+            name: np.concatenate([curves[name][:, :points] for curves in found]) for name in names
         }
         return {"step": found[0]["step"][:points], **joined}
 
@@ -104,10 +102,9 @@ class Results:
         rows: list[Row] = []
         for job in self._trained:
             answer = self._read(job, self.store.result)
-            metrics = self._read(job, self.store.metrics)
-            if answer is None or metrics is None:
+            means = self._read(job, self.store.means)
+            if answer is None or means is None:
                 continue
-            means = _means(metrics)
             common = self._settings(job)
             for index, seed in enumerate(answer["seeds"]):
                 mine = {name: float(values[index]) for name, values in means.items()}
@@ -163,31 +160,3 @@ def _select(groups: dict[str, list[Row]], where: Mapping[str, Any]) -> list[Row]
     task = where.get("task")
     chosen = [groups.get(task, [])] if isinstance(task, str) else groups.values()
     return [row for rows in chosen for row in rows if matches(row, where)]
-
-
-def _means(metrics: Arrays) -> dict[str, NDArray[np.float64]]:
-    """Means over the whole training, one value per seed, of what the environment tells."""
-    steps = float(metrics["step"][-1])
-    width = np.diff(metrics["step"], prepend=0)
-    last = len(width) - max(1, len(width) // TENTH)
-    means = {
-        "auc_reward": 1000 * metrics["reward"].sum(axis=1) / steps,
-        "end_reward": 1000 * metrics["reward"][:, last:].sum(axis=1) / width[last:].sum(),
-    }
-    told = np.isfinite(metrics["success"]).any() or not metrics["attempts"].any()
-    for name in ("return", "success") if told else ("return",):
-        means[f"auc_{name}"] = _known_mean(metrics[name])
-        means[f"end_{name}"] = _known_mean(metrics[name][:, last:])
-    if np.isfinite(metrics["memory_regret"]).any():
-        means["auc_memory_regret"] = (metrics["memory_regret"] * width).sum(axis=1) / steps
-        for name in REGRETS[1:]:
-            means[f"auc_{name}"] = metrics[name].sum(axis=1) / steps
-    return means
-
-
-def _known_mean(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Means over the windows in which an attempt ended; 0 if none did."""
-    known = np.isfinite(values)
-    total: NDArray[np.float64] = np.where(known, values, 0.0).sum(axis=1, dtype=np.float64)
-    mean: NDArray[np.float64] = total / np.maximum(known.sum(axis=1), 1)
-    return mean

@@ -28,6 +28,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from adastack.files import DamagedFileError, read_json, write_json
+from adastack.lab.curves import curve_means, thinned
 from adastack.lab.job import Evaluation, Job, merged
 from adastack.lab.manifest import (
     DONE,
@@ -190,6 +191,14 @@ class Store:
         document, folder = self.document(job), self.folder(job)
         check_files(folder, document, [n for n in document["files"] if n.startswith("run/")])
         return Run.open(folder / "run").curves()
+
+    def means(self, job: Job) -> dict[str, NDArray[Any]]:
+        """Means over a whole training: see `curve_means`."""
+        return curve_means(self.metrics(job))
+
+    def curves(self, job: Job) -> dict[str, NDArray[Any]]:
+        """The curves of a training as figures draw them: see `thinned`."""
+        return thinned(self.metrics(job))
 
     def evaluation(self, job: Job, evaluation: Evaluation) -> dict[str, Any]:
         """A test of a training; its ``seeds`` has a row for each.
