@@ -15,6 +15,7 @@ from adastack.settings import (
     check_within,
     replaced,
 )
+from adastack.tasks.registry import TASKS
 
 ACTION_FORMS = ("factored", "flat")
 PADDINGS = ("empty", "reset")
@@ -132,16 +133,6 @@ _ROBUST = PPOSettings(
     normalize_advantage=False,
     optimism=1.0,
 )
-_WORLD = PPOSettings(
-    n_envs=16,
-    n_steps=128,
-    batch_size=256,
-    n_epochs=10,
-    learning_rate=1e-3,
-    learning_rate_end=1e-4,
-    normalize_observation=True,
-)
-_CARTPOLE = replace(_WORLD, learning_rate=3e-4, learning_rate_end=3e-5)
 
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
@@ -158,35 +149,9 @@ PRESETS: dict[str, PPOSettings] = {
         limits_end=True,
         normalize_observation=True,
     ),
-    "cube": replace(
-        _WORLD,
-        n_envs=64,
-        n_steps=100,
-        batch_size=1600,
-        n_epochs=4,
-        entropy=0.01,
-        patience=3.0,
-        normalize_observation=False,
-    ),
-    "minigrid-memory": replace(
-        _WORLD,
-        hidden=64,
-        n_envs=64,
-        n_steps=64,
-        batch_size=512,
-        gamma=0.995,
-        entropy=0.01,
-        entropy_until=0.8,
-        anneal_entropy=True,
-        padding="reset",
-        patience=3.0,
-        normalize_advantage=False,
-    ),
-    "fetch-reach": replace(_WORLD, gamma=0.95, patience=2.0),
-    "velocity-only-cartpole": _CARTPOLE,
-    "position-only-cartpole": _CARTPOLE,
+    **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},
 }
-"""Settings by name: two for all mazes, and one for each world, its own unless told otherwise."""
+"""Settings by name: for all tasks, and for each world, whose row in the registry has its own."""
 
 
 def settings_for(preset: str, algo: str, overrides: Mapping[str, Any]) -> PPOSettings:

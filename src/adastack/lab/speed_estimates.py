@@ -10,19 +10,13 @@ from adastack.deep.network_table import NETWORKS
 from adastack.files import DamagedFileError
 from adastack.lab.job import Job
 from adastack.lab.store import Store
+from adastack.tasks.registry import TASKS
 from adastack.tasks.spec import parse_spec
 from adastack.training import ALGORITHMS
 
 USUAL = {"q": 3e6, "reinforce": 1e6}
 """Environment steps a second of tables on one core, all seeds together, where nothing was measured;
-networks have theirs in their table."""
-WORLDS = {
-    "cube": 1.5e4,
-    "minigrid-memory": 5e3,
-    "fetch-reach": 1.3e3,
-    "velocity-only-cartpole": 1.5e4,
-}
-"""The same of worlds that are slower than a network."""
+networks and worlds have theirs in their rows."""
 START_SECONDS = {"deep": 8.0, "tabular": 1.0}
 """Importing and compiling."""
 EXACT_SECONDS = 5.0
@@ -98,7 +92,9 @@ def usual_rate(job: Job) -> float:
     if _is_deep(job):
         network = NETWORKS.get(_net(job), NETWORKS["mlp"])
         slots = job.settings.get("stack_size", 1) if network.per_slot else 1
-        return min(network.steps_per_second / slots, WORLDS.get(_world(job), math.inf))
+        row = TASKS.get(_world(job))
+        world = math.inf if row is None else row.steps_per_second
+        return min(network.steps_per_second / slots, world)
     return USUAL["reinforce" if "reinforce" in job.settings.get("algo", "") else "q"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -76,6 +77,10 @@ class TaskEntry:
     """Further options that only the single environment has."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Arguments that are no options."""
+    ppo: Mapping[str, Any] | None = None
+    """PPO's settings for this task, where they differ from the paper's: the preset of its name."""
+    steps_per_second: float = math.inf
+    """How fast one core steps it, where that is slower than a network learns."""
 
     @property
     def kind(self) -> Kind:

@@ -14,6 +14,19 @@ from adastack.tasks.xormaze import xormaze
 
 _WORLDS = "adastack.tasks.worlds"
 _REWARD_MACHINES = PaperRow("1000", "T", "T", value_consistent=False)
+_WORLD_PPO: dict[str, Any] = {
+    "n_envs": 16,
+    "n_steps": 128,
+    "batch_size": 256,
+    "learning_rate": 1e-3,
+    "learning_rate_end": 1e-4,
+    "normalize_observation": True,
+}
+_CUBE_PPO = {**_WORLD_PPO, "n_envs": 64, "n_steps": 100, "batch_size": 1600, "n_epochs": 4,
+             "entropy": 0.01, "patience": 3.0, "normalize_observation": False}  # fmt: skip
+_MINIGRID_PPO = {**_WORLD_PPO, "hidden": 64, "n_envs": 64, "n_steps": 64, "batch_size": 512,
+                 "gamma": 0.995, "entropy": 0.01, "entropy_until": 0.8, "anneal_entropy": True,
+                 "padding": "reset", "patience": 3.0, "normalize_advantage": False}  # fmt: skip
 _CARTPOLE: dict[str, Any] = {
     "horizon": "600",
     "k_star": "2",
@@ -21,6 +34,8 @@ _CARTPOLE: dict[str, Any] = {
     "functional": f"{_WORLDS}.cartpole.functional:MaskedCartPole",
     "env": f"{_WORLDS}.cartpole.environment:MaskedCartPoleEnv",
     "defaults": {"time_limit": 600},
+    "ppo": {**_WORLD_PPO, "learning_rate": 3e-4, "learning_rate_end": 3e-5},
+    "steps_per_second": 1.5e4,
 }
 
 # fmt: off
@@ -46,19 +61,21 @@ ROWS = (
     TaskEntry("cube", None, "the faces that are not in view",
               "adastack/Cube-v0", "100", "T", None, PaperRow("100", "T", "Long"),
               functional=f"{_WORLDS}.cube.functional:Cube",
-              defaults={"view": "face", "depth": 3, "random_depth": False, "time_limit": 100}),
+              defaults={"view": "face", "depth": 3, "random_depth": False, "time_limit": 100},
+              ppo=_CUBE_PPO, steps_per_second=1.5e4),
     TaskEntry("minigrid-memory", None, "the object in the start room, until the split",
               "adastack/MiniGridMemory-v0", "5 size^2", "T", None, PaperRow("1445", "T", "2"),
               functional=f"{_WORLDS}.minigrid.functional:MiniGridMemory",
               env=f"{_WORLDS}.minigrid.environment:MiniGridMemoryEnv",
               defaults={"size": 13, "random_length": False, "view": "symbolic"},
-              env_only={"env_id": None}),
+              env_only={"env_id": None}, ppo=_MINIGRID_PPO, steps_per_second=5e3),
     TaskEntry("fetch-reach", None, "the goal, and where the gripper was a moment ago",
               "adastack/FetchReach-v0", "50", "infinite",
               paper=PaperRow("10^6", "infinite", "<= 4", value_consistent=False),
               env=f"{_WORLDS}.fetch.environment:FetchReachEnv",
               vector_env=f"{_WORLDS}.fetch.vector:FetchReachVectorEnv",
-              defaults={"goal_period": 50, "visible_steps": 2}),
+              defaults={"goal_period": 50, "visible_steps": 2},
+              ppo={**_WORLD_PPO, "gamma": 0.95, "patience": 2.0}, steps_per_second=1.3e3),
     TaskEntry("velocity-only-cartpole", None, "earlier speeds, to guess the positions",
               "adastack/VelocityOnlyCartPole-v0", fixed={"shows": "velocity"}, **_CARTPOLE),
     TaskEntry("position-only-cartpole", None, "the position before, to know the speeds",
