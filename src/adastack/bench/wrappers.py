@@ -46,7 +46,7 @@ def measure() -> list[Figure]:
             at_most=True,
         ),
         Figure(
-            f"the same for the vector twin, {VECTOR_ENVS} environments, per environment step",
+            f"the same for the vector version, {VECTOR_ENVS} environments, per environment step",
             per_env / theirs,
             "x",
             0.05,

@@ -1,4 +1,4 @@
-"""Memory for any Gymnasium environment; `adastack.wrappers.vector` has the vector twins."""
+"""Memory for any Gymnasium environment; `adastack.wrappers.vector` has the vector versions."""
 
 from adastack.wrappers.metrics import RecordMemory
 from adastack.wrappers.single import AdaptiveStack, FrameStack, MemoryStack, PushSkipStack

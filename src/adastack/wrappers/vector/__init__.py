@@ -1,4 +1,4 @@
-"""Memory for vector environments: the twins of `adastack.wrappers`."""
+"""Memory for vector environments: the vector versions of `adastack.wrappers`."""
 
 from adastack.wrappers.vector.metrics import RecordMemory
 from adastack.wrappers.vector.stack import AdaptiveStack, FrameStack, MemoryStack, PushSkipStack

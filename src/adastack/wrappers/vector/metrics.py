@@ -12,7 +12,7 @@ from adastack.wrappers.vector.stack import Wrapper, autoreset_mode
 
 
 class RecordMemory(Records[VectorEnv[Any, Any, Any]], Wrapper):
-    """The vector twin of `adastack.wrappers.RecordMemory`, with the same arguments.
+    """The vector version of `adastack.wrappers.RecordMemory`, with the same arguments.
 
     A window is ``interval`` steps of every environment; its row sums over environments. Finished
     attempts are in ``infos["memory"]``, one dictionary for each environment, with their mask in

@@ -187,11 +187,11 @@ class _VectorStackWrapper(Remembers[VectorEnv[Any, Any, Any]], Wrapper):
 
 
 class MemoryStack(_VectorStackWrapper):
-    """The vector twin of `adastack.wrappers.MemoryStack`, with the same arguments."""
+    """The vector version of `adastack.wrappers.MemoryStack`, with the same arguments."""
 
 
 class AdaptiveStack(OneRule[VectorEnv[Any, Any, Any]], _VectorStackWrapper):
-    """The vector twin of `adastack.wrappers.AdaptiveStack`, with the same arguments.
+    """The vector version of `adastack.wrappers.AdaptiveStack`, with the same arguments.
 
     Works with every vector environment and autoreset mode.
 
@@ -207,7 +207,7 @@ class AdaptiveStack(OneRule[VectorEnv[Any, Any, Any]], _VectorStackWrapper):
 
 
 class FrameStack(_VectorStackWrapper):
-    """The vector twin of `adastack.wrappers.FrameStack`, with the same arguments."""
+    """The vector version of `adastack.wrappers.FrameStack`, with the same arguments."""
 
     arguments = ("stack_size", "padding_type")
 
@@ -218,7 +218,7 @@ class FrameStack(_VectorStackWrapper):
 
 
 class PushSkipStack(OneRule[VectorEnv[Any, Any, Any]], _VectorStackWrapper):
-    """The vector twin of `adastack.wrappers.PushSkipStack`, with the same arguments."""
+    """The vector version of `adastack.wrappers.PushSkipStack`, with the same arguments."""
 
     rule_name = "push_skip"
 
