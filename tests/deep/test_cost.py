@@ -30,10 +30,12 @@ def short():
     return costs(16, "adaptive", 2)
 
 
+@pytest.mark.slow
 def test_long_episodes_cost_no_more_than_short_ones(short):
     assert costs(100_000, "adaptive", 2) == short
 
 
+@pytest.mark.slow
 def test_a_frame_stack_that_reaches_further_costs_more(short):
     """What the measurement would show if cost did grow."""
     frames, twice = costs(16, "frame", 16), costs(32, "frame", 32)

@@ -56,6 +56,7 @@ def test_the_learned_answer_is_the_proved_one(task, kappa, tmp_path, capsys):
     assert result["stacks"][0]["high"] < result["stacks"][-1]["low"]
 
 
+@pytest.mark.slow
 def test_networks_learn_the_answer_too(tmp_path, capsys):
     words = ["passive-tmaze:length=3", "--algo", "ppo", "--steps", "40000", "--seeds", "2"]
     result = found(capsys, *words, "--out", str(tmp_path))

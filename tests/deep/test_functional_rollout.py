@@ -36,8 +36,8 @@ def envs_of(task):
     ("task", "memory", "k", "more"),
     [
         (CUBE, "adaptive", 3, {}),
-        (CUBE, "frame", 2, {"padding": "reset"}),
-        (CUBE, "push_skip", 3, {"action_form": "flat"}),
+        pytest.param(CUBE, "frame", 2, {"padding": "reset"}, marks=pytest.mark.slow),
+        pytest.param(CUBE, "push_skip", 3, {"action_form": "flat"}, marks=pytest.mark.slow),
         (MiniGridMemory(7), "adaptive", 2, {"padding": "reset", "normalize_observation": True}),
         (SHORT_POLE, "adaptive", 2, {"normalize_observation": True}),
     ],

@@ -236,6 +236,7 @@ def test_the_live_table_counts_tests(tmp_path):
     assert [next(iter(column.cells)) for column in table.columns][2] == "test 2 of 2"
 
 
+@pytest.mark.slow
 def test_ctrl_c_on_a_terminal(tmp_path):
     """A real terminal: the table is drawn, and Ctrl-C is one line that says how to go on."""
     main_end, other_end = pty.openpty()

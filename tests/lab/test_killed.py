@@ -104,6 +104,7 @@ run(jobs, Store({root!r}), workers=2)
 """
 
 
+@pytest.mark.slow
 def test_the_whole_command_killed(tmp_path):
     jobs = [often(tabular([seed], 3_000_000)) for seed in range(2)]
     whole, broken = Store(tmp_path / "whole"), Store(tmp_path / "broken")

@@ -24,6 +24,7 @@ def cluster():
     ray.shutdown()
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle(cluster, tmp_path):
     """Nothing is lost, nothing runs twice, and all is as from local workers."""
     there, here, log = Store(tmp_path / "ray"), Store(tmp_path / "local"), tmp_path / "log"
