@@ -29,6 +29,7 @@ VERBS = {
     "find-k": "the smallest stack that is enough, learned or proved",
     "reproduce": "every figure and table of the paper: runs that resume, here or on a cluster",
     "runs": "what was run: list, verify, remove",
+    "archive": "what finished runs found, in small files that the repository keeps",
     "report": "one HTML page: figures, claims held or not, missing seeds, how to rerun",
     "bench": "the speed figures, each as a ratio measured in one run",
 }

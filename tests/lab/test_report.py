@@ -111,7 +111,7 @@ def test_what_is_missing_or_failed_is_gathered(data):
     assert data.count == {"holds": 1, "fails": 1}
     assert len(data.finished) == 2
     assert data.libraries[0]["adastack"]
-    assert int(data.machine["cores"]) > 0
+    assert int(data.machines[0]["cores"]) > 0
 
 
 def test_missing_seeds_are_named_together():
@@ -139,7 +139,7 @@ def test_the_page_says_it_all(data):
         "out of &lt;luck&gt;",
         "adastack reproduce maze --scale paper --store there",
         "No run has finished yet.",
-        data.machine["cores"],
+        data.machines[0]["cores"],
         data.libraries[0]["numpy"],
         '<a href="#maze">The maze &amp; its cue</a>',
     ):

@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from adastack.commands import Output, check_out
+from adastack.commands.archive import add_archive_argument, archive_of, notices
 from adastack.lab.episodes import watch_all
+from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES
 from adastack.lab.experiments import choose_experiments
 from adastack.lab.publish import write_results
@@ -28,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scale", choices=SCALES, default="paper", help="whose runs are counted (paper)"
     )
+    add_archive_argument(parser)
     parser.add_argument(
         "--out",
         type=Path,
@@ -44,18 +47,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Reads the store and writes the page."""
+    """Reads the archive and the store, and writes the page."""
     chosen = choose_experiments(args.names or ["all"])
     if args.results and len(chosen) < len(choose_experiments(["all"])):
         raise ValueError("--results holds all experiments: leave out their names")
-    if not args.store.is_dir():
+    archive = archive_of(args)
+    if not args.store.is_dir() and not archive.addresses():
         raise ValueError(f"expected a store, actual: {args.store}; run `adastack reproduce` first")
     check_out(args.out)
     store = Store(args.store)
     with Console(stderr=True).status("reading the runs") as status:
-        data = gather(store, chosen, SCALES[args.scale])
+        data = gather(Evidence(store, archive), chosen, SCALES[args.scale])
         status.update("playing the best runs")
-        episodes = watch_all(store, data.finished)
+        episodes = watch_all(store, [job for job in data.finished if store.folder(job).exists()])
     page = report_page(data, episodes, "" if args.store == ROOT else str(args.store))
     page.write(args.out)
     if args.results:
@@ -64,6 +68,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "file": str(args.out),
         "results": args.results and str(args.results),
+        "notices": notices(archive),
         **summary_of(data),
     }
 
@@ -81,4 +86,6 @@ def show(result: dict[str, Any]) -> None:
         )
     console = Output()
     console.print(table)
+    for line in result["notices"]:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     console.print(f"open {result['file']} in a browser", highlight=False)

@@ -13,6 +13,8 @@ from typing import Any
 from rich.table import Table
 
 from adastack.commands import Output
+from adastack.commands.archive import add_archive_argument, archive_of, notices
+from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES, Experiment
 from adastack.lab.experiments import choose_experiments
 from adastack.lab.job import Job, merged
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
     )
+    add_archive_argument(where)
     where.add_argument("--workers", type=int, metavar="N", help="runs at a time (one a core)")
     where.add_argument(
         "--backend", choices=BACKENDS, default="local", help="processes here (this), or Ray"
@@ -74,10 +77,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         return {**about, "list": [_line(chosen[name], jobs) for name, jobs in sweeps.items()]}
     if args.address and args.backend != "ray":
         raise ValueError("--address expects --backend ray")
-    store = Store(args.store)
+    store, archive = Store(args.store), archive_of(args)
     if args.dry_run:
         store.check()
-        return {**about, "plan": plan(sweeps, store, args.workers or available_cores())}
+        found = plan(sweeps, Evidence(store, archive), args.workers or available_cores())
+        return {**about, "plan": found, "notices": notices(archive)}
     began = time.perf_counter()
     try:
         with watch_jobs() as on_change:
@@ -87,6 +91,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 backend=args.backend,
                 workers=args.workers,
                 address=args.address,
+                archive=archive,
                 on_change=on_change,
             )
     except KeyboardInterrupt:
@@ -99,6 +104,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "skipped": outcome.skipped,
         "failed": {address: [names[address], why] for address, why in outcome.failed.items()},
         "seconds": time.perf_counter() - began,
+        "notices": notices(archive),
     }
 
 
@@ -135,11 +141,11 @@ def without(sweeps: dict[str, list[Job]], words: Sequence[str]) -> dict[str, lis
     }
 
 
-def plan(sweeps: dict[str, list[Job]], store: Store, workers: int) -> dict[str, Any]:
+def plan(sweeps: dict[str, list[Job]], evidence: Evidence, workers: int) -> dict[str, Any]:
     """How many runs exist, how many are to do, and how long that takes."""
-    speeds = SpeedEstimates(store)
+    speeds = SpeedEstimates(evidence.store)
     everything = merged(job for jobs in sweeps.values() for job in jobs)
-    finished = {job.address for job in everything if store.is_finished(job)}
+    finished = {job.address for job in everything if evidence.is_finished(job)}
 
     def size(jobs: list[Job]) -> dict[str, Any]:
         todo = [job for job in jobs if job.address not in finished]
@@ -178,6 +184,8 @@ def show(result: dict[str, Any]) -> None:
         _show_plan(result["plan"])
     else:
         _show_outcome(result)
+    for line in result.get("notices", ()):
+        Output().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _show_list(lines: list[dict[str, Any]]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from adastack.extras import versions
 from adastack.files import DamagedFileError, write_json
 from adastack.lab.job import Evaluation, Job
+from adastack.lab.machine import machine
 from adastack.lab.manifest import (
     DONE,
     EVALUATIONS,
@@ -27,6 +28,7 @@ from adastack.lab.manifest import (
     to_jsonable,
     write_manifest,
 )
+from adastack.lab.meaning import meaning_of, meaning_of_test
 from adastack.lab.reporter import seconds_before
 from adastack.progress import Progress
 from adastack.runs import Run, RunError
@@ -82,14 +84,24 @@ def perform(job: Job, folder: Path, progress: Progress) -> Document:
         document = {
             "job": as_document(Job(job.kind, job.settings)),
             "result": to_jsonable(result),
+            "meaning": meaning_of(job),
             "versions": versions(),
+            "machine": machine(),
             "seconds": time.perf_counter() - began,
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
         document = _write(folder, job, document)
     tests = missing_evaluations(document, job)
     for index, evaluation in enumerate(tests, start=1):
         progress.update(int(job.settings["steps"]), test=index, tests=len(tests))
+        began = time.perf_counter()
         _evaluate(job, folder, evaluation)
+        about = {
+            "meaning": meaning_of_test(evaluation.task),
+            "seconds": time.perf_counter() - began,
+        }
+        document["files"].pop(evaluation_file(evaluation), None)
+        document["tests"] = {**document.get("tests", {}), evaluation.address: about}
         document = _write(folder, job, document)
     (folder / FAILURE).unlink(missing_ok=True)
     return document

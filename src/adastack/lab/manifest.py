@@ -13,6 +13,7 @@ import numpy as np
 
 from adastack.files import DamagedFileError, encode_json, read_json, write_json
 from adastack.lab.job import Evaluation, Job
+from adastack.lab.meaning import changed, meaning_of, meaning_of_test
 from adastack.training import settings_for
 
 DONE = "done.json"
@@ -96,18 +97,29 @@ def read_manifest(folder: Path, job: Job) -> Document | None:
         raise DamagedFileError(f"{path}: the content does not match its checksum")
     if job_from(document["job"]).address != job.address:
         raise DamagedFileError(f"{path}: it is another job's, expected {job.address}")
-    if job.kind == "train" and _outdated(document["result"]["settings"], job):
-        raise DamagedFileError(f"{path}: the preset {job.settings['preset']} has changed since")
+    reason = outdated(document, job)
+    if reason is not None:
+        raise DamagedFileError(f"{path}: {reason}")
     return document
 
 
-def _outdated(settings: Mapping[str, Any], job: Job) -> bool:
+def outdated(document: Document, job: Job) -> str | None:
+    """Why a result is no longer that of its job; None if it is."""
+    reason = changed(document.get("meaning"), meaning_of(job))
+    if reason is None and job.kind == "train":
+        return _changed_preset(document["result"]["settings"], job)
+    return reason
+
+
+def _changed_preset(settings: Mapping[str, Any], job: Job) -> str | None:
     """Whether the job's preset stood for other settings; ones that are new since do not count."""
     try:
         now = settings_for(*(job.settings[name] for name in ("algo", "preset", "overrides")))
-    except ValueError:
-        return True
-    return any(to_jsonable(now.get(name)) != value for name, value in settings.items())
+    except ValueError as error:
+        return str(error)
+    if all(to_jsonable(now.get(name)) == value for name, value in settings.items()):
+        return None
+    return f"the preset {job.settings['preset']} has changed since"
 
 
 def check_files(folder: Path, document: Document, names: Iterable[str] | None = None) -> None:
@@ -125,8 +137,18 @@ def check_files(folder: Path, document: Document, names: Iterable[str] | None = 
 
 
 def missing_evaluations(document: Document, job: Job) -> list[Evaluation]:
-    """The evaluations that are asked for and not there yet."""
-    return [each for each in job.evaluate if evaluation_file(each) not in document["files"]]
+    """The evaluations that are asked for and not there, or of a task that has changed since."""
+    return [
+        each
+        for each in job.evaluate
+        if evaluation_file(each) not in document["files"] or outdated_test(document, each)
+    ]
+
+
+def outdated_test(document: Document, evaluation: Evaluation) -> str | None:
+    """Why an evaluation is no longer what its name says; None if it is."""
+    about = document.get("tests", {}).get(evaluation.address, {})
+    return changed(about.get("meaning"), meaning_of_test(evaluation.task))
 
 
 def _content(folder: Path) -> list[str]:

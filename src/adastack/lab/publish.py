@@ -27,8 +27,8 @@ def write_results(data: ReportData, folder: Path) -> list[Path]:
     """
     shown = [report for report in data.reports if report.finished]
     files = [path for report in shown for path in _write_experiment(report, data.scale, folder)]
-    machine = {**data.machine, "libraries": data.libraries}
-    write_json(folder / "machine.json", machine)
+    computed = {"machines": data.machines, "libraries": data.libraries}
+    write_json(folder / "machine.json", computed)
     write_whole(folder / "README.md", _readme(data, shown).encode())
     return [*files, folder / "machine.json", folder / "README.md"]
 
@@ -72,15 +72,14 @@ def _csv(table: Table) -> bytes:
 
 def _readme(data: ReportData, shown: list[ExperimentReport]) -> str:
     """The first page: which claims hold, with links to the experiments."""
-    count, machine = data.count, data.machine
+    count = data.count
     parts = [
         "# Results",
         f"Scale: {data.scale}. Of {count.total()} claims {count['holds']} hold, "
         f"{count['fails']} fail and {count['not enough runs']} lack runs to decide. Computed on "
-        f"{machine['cores']} cores of {machine['processor'] or machine['architecture']} with "
-        f"{machine['memory'] or 'unknown'} memory; library versions are in "
-        "[machine.json](machine.json).",
-        "`adastack report --results results` writes this folder from the runs in a store.",
+        f"{_computers(data)}; library versions are in [machine.json](machine.json).",
+        "`adastack report --results results` writes this folder from the archive in "
+        "[evidence](evidence) and the runs in a store.",
         "## Experiments",
         "Each has a page: what was run, its claims with what was measured, figures and tables.",
         _experiments(shown),
@@ -91,6 +90,14 @@ def _readme(data: ReportData, shown: list[ExperimentReport]) -> str:
     parts += ["## Claims", _claims(data, {c.experiment.name for c in shown})]
     parts += ["## Names and numbers", NAMES, NUMBERS]
     return "\n\n".join(parts) + "\n"
+
+
+def _computers(data: ReportData) -> str:
+    return " and on ".join(
+        f"{each['cores']} cores of {each['processor'] or each['architecture']} with "
+        f"{each['memory'] or 'unknown'} memory"
+        for each in data.machines
+    )
 
 
 def _experiments(shown: list[ExperimentReport]) -> str:

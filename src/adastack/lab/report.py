@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from html import escape
 from typing import Any
 
@@ -218,12 +218,16 @@ def _episodes(page: Page, episodes: Sequence[Watched]) -> None:
 
 def _computed_with(page: Page, data: ReportData) -> None:
     page.heading("Computed with", "machine")
-    page.table(["machine", ""], [[name, value] for name, value in data.machine.items()])
-    names = sorted({name for found in data.libraries for name in found})
-    columns = [f"runs, set {i + 1}" for i in range(len(data.libraries))]
-    header = ["library", *(columns if len(columns) > 1 else ["version"])]
-    rows = [[name, *(found.get(name, "–") for found in data.libraries)] for name in names]
-    page.table(header, rows)
+    _side_by_side(page, "machine", "", data.machines)
+    _side_by_side(page, "library", "version", data.libraries)
+
+
+def _side_by_side(page: Page, what: str, one: str, found: Sequence[Mapping[str, str]]) -> None:
+    """A table of what runs were computed with; a column for each set of values."""
+    names = list(dict.fromkeys(name for each in found for name in each))
+    columns = [f"runs, set {i + 1}" for i in range(len(found))]
+    rows = [[name, *(each.get(name, "–") for each in found)] for name in names]
+    page.table([what, *(columns if len(columns) > 1 else [one])], rows)
 
 
 def _ranges(numbers: Sequence[int]) -> str:

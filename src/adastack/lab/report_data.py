@@ -1,20 +1,20 @@
-"""The content of a report: what all experiments show, gathered from a store."""
+"""The content of a report: what all experiments show, gathered from a store or an archive."""
 
 from __future__ import annotations
 
-import os
-import platform
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from adastack.extras import versions
 from adastack.files import DamagedFileError
 from adastack.lab.claims import Claim, Status, Verdict, evaluate
+from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import Analysis, Experiment, Scale
 from adastack.lab.job import Job
+from adastack.lab.machine import machine
 from adastack.lab.results import Results
 from adastack.lab.store import Store
 
@@ -53,7 +53,8 @@ class ReportData:
 
     scale: str
     reports: list[ExperimentReport]
-    machine: dict[str, str]
+    machines: list[dict[str, str]]
+    """The computers that the finished jobs ran on."""
     libraries: list[dict[str, str]]
     """The versions the finished jobs were made with; more than one set if they differ."""
     seconds: float = 0.0
@@ -71,8 +72,10 @@ class ReportData:
         return list(found.values())
 
 
-def gather(store: Store, experiments: Mapping[str, Experiment], scale: Scale) -> ReportData:
-    """Reads a store and puts every claim to the test.
+def gather(
+    store: Store | Evidence, experiments: Mapping[str, Experiment], scale: Scale
+) -> ReportData:
+    """Reads what is finished and puts every claim to the test.
 
     Args:
         store: Where the runs are; nothing is computed that is not there.
@@ -80,28 +83,23 @@ def gather(store: Store, experiments: Mapping[str, Experiment], scale: Scale) ->
         scale: The scale whose runs are counted.
     """
     reports = [_experiment(store, each, scale) for each in experiments.values()]
-    data = ReportData(scale.name, reports, machine(), [])
+    data = ReportData(scale.name, reports, [], [])
     documents = _documents(store, data.finished)
-    found: list[dict[str, str]] = []
-    for document in documents:
-        if document["versions"] not in found:
-            found.append(document["versions"])
-    seconds = sum(float(each["seconds"]) for each in documents)
-    return replace(data, libraries=found or [versions()], seconds=seconds)
+    return replace(
+        data,
+        machines=_different(documents, "machine") or [machine()],
+        libraries=_different(documents, "versions") or [versions()],
+        seconds=sum(float(each["seconds"]) for each in documents),
+    )
 
 
-def machine() -> dict[str, str]:
-    """This computer: system, processor, cores and memory."""
-    return {
-        "system": platform.system(),
-        "architecture": platform.machine(),
-        "processor": _line("/proc/cpuinfo", "model name") or platform.processor(),
-        "cores": str(os.cpu_count()),
-        "memory": _memory(),
-    }
+def _different(documents: list[dict[str, Any]], name: str) -> list[dict[str, str]]:
+    """What documents say under a name, each once, the most frequent first."""
+    said = Counter(json.dumps(each[name], sort_keys=True) for each in documents if name in each)
+    return [json.loads(text) for text, _ in sorted(said.items(), key=lambda each: -each[1])]
 
 
-def _experiment(store: Store, experiment: Experiment, scale: Scale) -> ExperimentReport:
+def _experiment(store: Store | Evidence, experiment: Experiment, scale: Scale) -> ExperimentReport:
     results = Results(store, experiment.sweep(scale))
     # Figures of nothing would take long to draw.
     begun = len(results.missing) < len(results.jobs)
@@ -116,7 +114,7 @@ def _experiment(store: Store, experiment: Experiment, scale: Scale) -> Experimen
     return replace(report, seconds=seconds)
 
 
-def _documents(store: Store, jobs: Iterable[Job]) -> list[dict[str, Any]]:
+def _documents(store: Store | Evidence, jobs: Iterable[Job]) -> list[dict[str, Any]]:
     found = []
     for job in jobs:
         try:
@@ -124,17 +122,3 @@ def _documents(store: Store, jobs: Iterable[Job]) -> list[dict[str, Any]]:
         except (DamagedFileError, KeyError):
             continue
     return found
-
-
-def _memory() -> str:
-    text = _line("/proc/meminfo", "MemTotal")
-    return f"{round(int(text.split()[0]) / 2**20)} GiB" if text else ""
-
-
-def _line(path: str, name: str) -> str:
-    """A value from a file of ``name: value`` lines; empty where there is no such file."""
-    try:
-        lines = Path(path).read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")

@@ -13,7 +13,7 @@ from adastack.files import DamagedFileError
 from adastack.lab.job import Job, merged
 
 if TYPE_CHECKING:
-    from adastack.lab.store import Store
+    from adastack.lab.evidence import Source
 
 Row = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
@@ -30,7 +30,7 @@ class Results:
         jobs: What was asked for.
     """
 
-    def __init__(self, store: Store, jobs: Iterable[Job]) -> None:
+    def __init__(self, store: Source, jobs: Iterable[Job]) -> None:
         self.store, self.jobs = store, merged(jobs)
         self._unreadable: set[str] = set()
         self._spelled: dict[str, Row] = {}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from adastack.files import write_json
+from adastack.lab.archive import Archive
 from adastack.lab.job import Job, merged
 from adastack.lab.local import LocalPool
 from adastack.lab.manifest import FAILURE
@@ -94,9 +95,10 @@ def run(
     backend: str = "local",
     workers: int | None = None,
     address: str | None = None,
+    archive: Archive | None = None,
     on_change: OnChange | None = None,
 ) -> Outcome:
-    """Computes jobs that are not in the store yet.
+    """Computes jobs that are not in the store yet, nor in an archive.
 
     Args:
         jobs: The jobs; equal ones are computed once.
@@ -105,6 +107,7 @@ def run(
             machine sees the store's folder.
         workers: How many jobs run at a time; by default one for each core.
         address: Where the Ray cluster is; by default one is started on this machine.
+        archive: What was computed before; such jobs count as finished.
         on_change: Called about once a second with the state of all jobs.
 
     Raises:
@@ -122,7 +125,7 @@ def run(
     if workers is not None and workers < 1:
         raise ValueError(f"workers must be at least 1, actual: {workers}")
     store.prepare()
-    board = _board_of(merged(jobs), store)
+    board = _board_of(merged(jobs), store, archive)
     if not board.waiting:
         return board.outcome
     pool = _pool(backend, store, workers, address)
@@ -133,11 +136,11 @@ def run(
     return board.outcome
 
 
-def _board_of(jobs: list[Job], store: Store) -> Board:
+def _board_of(jobs: list[Job], store: Store, archive: Archive | None) -> Board:
     """Which jobs are finished, and which are to be computed."""
     board = Board(store, jobs, SpeedEstimates(store))
     for job in jobs:
-        if store.is_finished(job):
+        if (archive and archive.is_finished(job)) or store.is_finished(job):
             board.outcome.skipped.append(job.address)
         else:
             board.waiting.append(job)
