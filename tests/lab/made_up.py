@@ -8,11 +8,12 @@ from adastack.lab.curves import curve_means, thinned
 
 EVALUATED = (
     *("success", "return", "reward_rate", "memory_regret", "active_regret", "passive_regret"),
-    *("optimality", "abstraction"),
+    *("memory_regret_after", "discounted_return", "optimality", "abstraction"),
 )
 CURVES = (
     *("reward", "return", "success", "attempts"),
     *("memory_regret", "active_regret", "passive_regret"),
+    *("memory_regret_after", "discounted_return"),
 )
 
 

@@ -9,16 +9,41 @@ def test_what_the_environment_does_not_tell_is_left_out():
     curve, unknown = np.array([[0.5, 1.0]]), np.full((1, 2), np.nan)
     told = dict.fromkeys(("reward", "return", "success", "memory_regret"), curve)
     told |= {"step": np.array([100, 200]), "attempts": np.ones((1, 2))}
-    told |= dict.fromkeys(("active_regret", "passive_regret"), curve)
+    told |= dict.fromkeys(("active_regret", "passive_regret", "memory_regret_after"), curve)
+    told |= {"discounted_return": curve}
     assert curve_means(told)["auc_success"] == curve_means(told)["auc_memory_regret"] == 0.75
     hushed = curve_means(told | dict.fromkeys(("success", "memory_regret"), unknown))
     assert set(curve_means(told)) - set(hushed) == {
-        *("auc_success", "end_success"),
+        *("auc_success", "end_success", "steps_to_solve"),
         *("auc_memory_regret", "auc_active_regret", "auc_passive_regret"),
+        "auc_memory_regret_after",
     }
     # Where no attempt ended, none succeeded.
     stuck = told | {"success": unknown, "attempts": np.zeros((1, 2))}
     assert curve_means(stuck)["auc_success"] == 0
+
+
+def test_episodes_count_alike_however_many_end_in_a_window():
+    nan = np.nan
+    metrics = {
+        "step": np.arange(1, 11) * 100,
+        "reward": np.zeros((2, 10)),
+        "attempts": np.array([[1, 0, 3, 0, 0, 0, 0, 0, 0, 4], [0] * 10]),
+        "return": np.array([[1.0, nan, 0, nan, nan, nan, nan, nan, nan, 0.5], [nan] * 10]),
+        "success": np.array([[1.0, nan, 0, nan, nan, nan, nan, nan, nan, 1.0], [nan] * 10]),
+        **{f"{kind}_regret": np.full((2, 10), nan) for kind in ("memory", "active", "passive")},
+        "memory_regret_after": np.full((2, 10), nan),
+    }
+    metrics["discounted_return"] = metrics["return"] / 2
+    means = curve_means(metrics)
+    assert means["auc_return"].tolist() == [0.5, 0]
+    assert means["episode_return"].tolist() == [(1 + 4 * 0.5) / 8, 0]
+    assert means["discounted_episode_return"].tolist() == [(1 + 4 * 0.5) / 16, 0]
+    assert means["end_episode_return"].tolist() == [0.5, 0]
+    # The second seed never succeeds: the whole training was not enough.
+    assert means["steps_to_solve"].tolist() == [100, 1000]
+    late = {**metrics, "success": np.where(metrics["step"] < 500, 0.0, metrics["success"])}
+    assert curve_means(late)["steps_to_solve"].tolist() == [1000, 1000]
 
 
 def test_bins_are_means_of_what_is_known():

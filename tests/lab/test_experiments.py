@@ -18,7 +18,7 @@ from lab.made_up import MadeUp
 NAMES = [
     *("headline", "tabular", "xormaze", "demir", "length-scaling", "memory-scaling"),
     *("fixed-length", "lstm", "transformer", "grpo", "generalisation", "fetch", "minigrid"),
-    *("cube", "cartpole", "minimal-memory", "consistency", "cost"),
+    *("cube", "cartpole", "world-settings", "minimal-memory", "consistency", "cost"),
 ]
 EXACT = {"minimal-memory", "consistency", "cost"}
 ALL = load_experiments()
@@ -160,7 +160,7 @@ def test_every_test_of_a_world_has_its_row(monkeypatch):
     # Three memories with 7 periods and 6 numbers of visible steps, and the adaptive one's million.
     assert len(table.rows) == 3 * (7 + 6) + 1
     assert [row[1:3] for row in table.rows if "1000000" in row[0]] == [["AS(κ)", 4]]
-    assert all(len(row[4].split(", ")) == 3 for row in table.rows)
+    assert all(len(row[4].split(", ")) == 5 for row in table.rows)
     assert {"mlp-tests", "lstm-tests"} <= {figure.name for figure in shown.figures}
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from adastack.memory import RULES, ReferenceStack, Rule, get_rule, register_rule
+from adastack.memory import RULES, ReferenceStack, Rule, Stack, get_rule, register_rule
 
 
 def test_the_four_rules_and_no_other_are_shipped():
@@ -17,6 +17,25 @@ def test_frame_always_gives_up_the_oldest():
 
 def test_push_skip_skips_only_once_full():
     assert RULES["push_skip"].table(3).tolist() == [[0, 0, 0, 0], [0, 0, 0, 2]]
+
+
+def test_an_observation_that_is_turned_away_leaves_a_full_stack_as_it_is():
+    rule = RULES["push_skip_unseen"]
+    assert rule.table(3, hiding=True).tolist() == [[0, 0, 0, 0], [0, 0, 0, 3]]
+    stack = ReferenceStack(rule, 2, padding="-")
+    stack.reset("a")
+    held = []
+    for action, symbol in ((1, "b"), (1, "c"), (0, "d")):
+        stack.push(action, symbol)
+        held.append(("".join(stack.slots), stack.ages))
+    assert held == [("ab", [1, 0]), ("ab", [2, 1]), ("bd", [2, 0])]
+
+
+def test_engines_that_cannot_hide_an_observation_say_so():
+    with pytest.raises(ValueError, match=r"takes in every observation.*push_skip_unseen"):
+        Stack("push_skip_unseen", 2, 1, [((), int)])
+    with pytest.raises(ValueError, match=r"in 0\.\.2, actual slot: 3"):
+        Rule("wrong", lambda action, filled, k: k, lambda k: 1).table(3)
 
 
 def test_none_is_for_one_slot_only():

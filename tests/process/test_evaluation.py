@@ -73,7 +73,8 @@ def test_a_keeper_solves_the_passive_maze_at_any_length(length):
         1 / length
     )  # Nothing is in memory at first.
     lost = evaluated.per_attempt
-    assert lost["active_regret"] == lost["passive_regret"] == 0
+    assert lost["active_regret"] == lost["passive_regret"] == lost["memory_regret_after"] == 0
+    assert evaluator.summary(evaluated)["discounted_return"] == pytest.approx(0.99 ** (length - 1))
     assert evaluated.agent_states <= 6
     remembered = evaluator.summary(evaluated)["remembered"]
     for cue in ("red", "green"):

@@ -94,6 +94,7 @@ MEMORIES = [
     *(("adaptive", k) for k in (1, 2, 3)),
     *(("frame", k) for k in (1, 2, 4)),
     *(("push_skip", k) for k in (1, 2, 3)),
+    *(("push_skip_unseen", k) for k in (1, 2, 3)),
     ("none", 1),
 ]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adastack.process.events import ACTIVE, ATTEMPT, MEMORY, PASSIVE, SUCCESS
+from adastack.process.events import ACTIVE, AFTER, ATTEMPT, MEMORY, PASSIVE, SUCCESS, saved_curves
 from adastack.process.recorder import Recorder
 from adastack.tensorboard import CurveEvents
 
@@ -15,7 +15,7 @@ def random_steps(updates=5, seeds=2, time=37, envs=3, k=4):
     shape = (updates, seeds, time, envs)
     over = rng.random(shape) < 0.1
     flags = np.where(over, ATTEMPT | (rng.random(shape) < 0.5) * SUCCESS, 0)
-    flags = flags | rng.integers(8, size=shape) * MEMORY
+    flags = flags | rng.integers(16, size=shape) * MEMORY
     return rng.normal(size=shape), flags.astype(np.uint8), rng.integers(k, size=shape)
 
 
@@ -56,6 +56,7 @@ def test_curves_match_slow_sums():
                 "memory_regret": (flag & MEMORY > 0).mean(),
                 "active_regret": (flag & ACTIVE > 0).sum(),
                 "passive_regret": (flag & PASSIVE > 0).sum(),
+                "memory_regret_after": (flag & AFTER > 0).mean(),
             }
             for name, value in expected.items():
                 assert curves[name][seed, point] == pytest.approx(value, rel=1e-5), name
@@ -69,6 +70,21 @@ def test_it_does_not_matter_how_steps_are_cut():
     for parts in (2, 5):
         for name, curve in record(steps, parts).items():
             np.testing.assert_array_equal(curve, whole[name])
+
+
+def test_a_checkpoint_from_before_an_event_was_counted_can_be_continued():
+    steps = random_steps()
+    recorder = Recorder(2, 3, 4, GAMMA)
+    recorder.add(*(array[:3] for array in steps))
+    state = recorder.state()
+    older = {name: array[..., :-1] for name, array in state.items() if "counts" in name}
+    assert np.isnan(saved_curves({**state, **older})["memory_regret_after"]).all()
+    resumed = Recorder(2, 3, 4, GAMMA)
+    resumed.restore({**state, **older, "windows/unknown": state["windows/unknown"][:-1]})
+    resumed.add(*(array[3:] for array in steps))
+    for name, curve in record(steps, 1).items():
+        if name != "memory_regret_after":
+            np.testing.assert_array_equal(resumed.curves()[name], curve)
 
 
 def test_a_recorder_goes_on_from_its_state():

@@ -33,6 +33,7 @@ def test_regrets_equal_those_of_the_wrappers(data, rule, k, cue):
         assert found["memory_regret"] == expected.memory[0]
         assert found["active_regret"] == expected.active[0]
         assert found["passive_regret"] == expected.passive[0]
+        assert found["memory_regret_after"] == expected.memory_after[0]
 
 
 @given(st.lists(st.integers(0, 2 ** len(EVENTS) - 1), max_size=127))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adastack.process.draws import first_words
+from adastack.process.events import EVENTS
 from adastack.tabular import Session, settings_for
 from adastack.tabular.reference import ReferenceLearner, SplitMix
 from adastack.tasks import active_tmaze, passive_tmaze, xormaze
@@ -23,7 +24,7 @@ TASKS = {
     "noisy": noisy_choice(),
 }
 MEMORIES = [("adaptive", 2), ("adaptive", 3), ("frame", 3), ("push_skip", 3), ("none", 1)]
-MEMORIES += [("random", 2)]
+MEMORIES += [("random", 2), ("push_skip_unseen", 2), ("push_skip_unseen", 3)]
 ALGOS = ("q", "q-lambda", "sarsa", "expected-sarsa")
 BONUSES = ("none", "rare", "rare-kept")
 
@@ -67,8 +68,7 @@ def test_equals_the_plain_learner(task, memory, algo, independent, persistence, 
         np.testing.assert_allclose(session.table[0, agent], row, rtol=0, atol=1e-12)
     assert (session.table[0, untouched] == chosen.initial_value).all()
     counted = session.arrays["counts"][0].sum(axis=0).tolist()
-    names = ("attempts", "successes", "memory_regret", "active_regret", "passive_regret")
-    assert counted == [plain.totals[name] for name in names]
+    assert counted == [plain.totals[name] for name in EVENTS]
     assert session.arrays["paid"][0, :, 0].sum() == pytest.approx(plain.totals["reward"], abs=1e-9)
 
 

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import numpy as np
 import pytest
 
 from adastack.tasks import (
@@ -66,6 +67,41 @@ def test_a_perfect_player_repeats_the_first_card(length):
 def test_perfect_play_takes_this_many_steps_and_none_fewer(task, player, steps):
     assert players.expected_return(task, player, horizon=steps) == 1.0
     assert players.expected_return(task, player, horizon=steps - 1) == 0.0
+
+
+def test_the_time_of_the_active_maze_can_be_cut():
+    assert active_tmaze(6).time_limit == 100
+    assert active_tmaze(30).time_limit == 120
+    cut = active_tmaze(6, time_limit=8)
+    assert (cut.name, cut.time_limit) == ("active-tmaze:length=6,time_limit=8", 8)
+    assert players.expected_return(cut, players.active_player) == 1.0
+    assert players.expected_return(active_tmaze(6, time_limit=6), players.active_player) == 0.0
+
+
+@pytest.mark.parametrize("random_length", [False, True])
+def test_who_lags_behind_pays_for_every_step(random_length):
+    """Against a player with a clock, on random walks."""
+    length = 5
+    plain = active_tmaze(length, random_length)
+    task = active_tmaze(length, random_length, lag_penalty=True)
+    assert players.expected_return(task, players.active_player) == 1.0
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        start = int(rng.choice(plain.start_states))
+        here = there = start  # The first states of both are the same.
+        column = 1
+        for clock in range(1, 20):
+            action = int(rng.choice([0, 1, 1, 1, 2, 3]))
+            at, now = (here, action, 0), (there, action, 0)
+            assert plain.observation[here] == task.observation[there]
+            after = int(plain.next_state[at])
+            column += 0 if plain.ends[at] else after - here
+            late = not plain.ends[at] and column < clock - 1
+            assert task.reward[now] == pytest.approx(plain.reward[at] - late / length)
+            assert task.ends[now] == plain.ends[at]
+            if plain.ends[at]:
+                break
+            here, there = after, int(task.next_state[now])
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ def test_a_perfect_player_regrets_only_the_first_step_of_each_episode():
         assert episode["discounted_return"] == pytest.approx(0.99**4)
         assert episode["reward_regret"] == pytest.approx(0)
         assert episode["memory_regret"] == pytest.approx(1 / 5)
+        assert episode["memory_regret_after"] == 0
         assert episode["active_regret"] == episode["passive_regret"] == 0
     (window,) = env.windows
     assert window["attempts"] == window["successes"] == window["reward"] == 20
@@ -84,6 +85,7 @@ def test_a_player_that_never_stores_has_one_active_regret_an_episode():
     env = play(RecordMemory(env), forget_cue, 100)
     (window,) = env.windows
     assert window["memory_regret"] == 1
+    assert window["memory_regret_after"] == pytest.approx(4 / 5)  # The last step counts no more.
     assert window["active_regret"] == 20
     assert window["passive_regret"] == 0
     assert np.isnan(window["reward_regret"])
@@ -95,6 +97,7 @@ def test_a_frame_stack_that_is_too_short_loses_the_cue_once_an_episode():
     assert window["active_regret"] == 0
     assert window["passive_regret"] == 20
     assert window["memory_regret"] == pytest.approx(3 / 5)
+    assert window["memory_regret_after"] == pytest.approx(2 / 5)
 
 
 def test_the_oracle_has_no_passive_regret_in_a_continual_maze():

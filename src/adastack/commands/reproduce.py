@@ -114,12 +114,26 @@ def exit_code(result: dict[str, Any]) -> int:
 
 
 def first_seeds(jobs: Iterable[Job], most: int | None) -> list[Job]:
-    """The batches with a seed below ``most``; whole, so that they are those of the full sweep."""
+    """The batches with one of the first seeds; whole, so that they are those of the full sweep."""
     if most is None:
         return merged(jobs)
     if most < 1:
         raise ValueError(f"--seeds must be at least 1, actual: {most}")
-    return merged(job for job in jobs if min(job.settings.get("seeds", (0,))) < most)
+    jobs = merged(jobs)
+    first: dict[str, int] = {}
+    for job in jobs:
+        first[_alike(job)] = min(first.get(_alike(job), _first_seed(job)), _first_seed(job))
+    return [job for job in jobs if _first_seed(job) - first[_alike(job)] < most]
+
+
+def _first_seed(job: Job) -> int:
+    return int(min(job.settings.get("seeds", (0,))))
+
+
+def _alike(job: Job) -> str:
+    """The same for all batches of a training."""
+    settings = {name: value for name, value in job.settings.items() if name != "seeds"}
+    return Job(job.kind, settings).address
 
 
 def without(sweeps: dict[str, list[Job]], words: Sequence[str]) -> dict[str, list[Job]]:

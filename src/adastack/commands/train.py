@@ -11,7 +11,6 @@ from rich.table import Table
 
 from adastack.commands import Output, whole_number
 from adastack.deep.network_table import NETWORKS
-from adastack.memory.regret import REGRETS
 from adastack.progress import watch
 from adastack.tasks.spec import parse_literal, parse_spec, spell
 from adastack.training import ALGORITHMS, algorithm, default_algo, default_preset, train
@@ -20,7 +19,9 @@ COLUMNS = (
     "success",
     "return",
     "reward_rate",
-    *REGRETS,
+    "memory_regret",
+    "active_regret",
+    "passive_regret",
     "optimality",
     "abstraction",
 )

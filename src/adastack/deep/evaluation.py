@@ -55,8 +55,10 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> tuple[dict[s
     """Episodes of a policy, as many in each environment: what they came to, and their steps."""
     agent, n = worker.agent, worker.env.num_envs
     worker.restart(EVALUATION + seed)
-    steps, walked, ended, reward_sum = 0, 0, 0.0, 0.0
-    returns, counts = np.zeros(n), np.zeros(len(EVENTS))
+    steps, walked, reward_sum = 0, 0, 0.0
+    total, total_discounted, counts = 0.0, 0.0, np.zeros(len(EVENTS))
+    # Of the attempts that go on.
+    returns, discounted, discount = np.zeros(n), np.zeros(n), np.ones(n)
     quota = np.full(n, -(-episodes // n))
     most = max(MOST_STEPS, int(quota[0]) * getattr(worker.env, "attempt_limit", 0))
     while quota.any() and steps < most:
@@ -68,10 +70,13 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> tuple[dict[s
         live = quota > 0
         over = live & ((flags & ATTEMPT) > 0)
         returns += reward
+        discounted += discount * reward
+        discount *= agent.settings.gamma
         counts += counts_of(flags[live])
         reward_sum += reward[live].sum()
-        ended += returns[over].sum()
-        returns[over] = 0
+        total += returns[over].sum()
+        total_discounted += discounted[over].sum()
+        returns[over], discounted[over], discount[over] = 0, 0, 1
         quota[over] -= 1
         walked += int(live.sum())
         steps += 1
@@ -80,20 +85,27 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> tuple[dict[s
     number = dict(zip(EVENTS, counts.tolist(), strict=True))
     number["attempts"] += int(cut.sum())
     number["successes"] += int((cut & succeeded).sum())
-    row = _summary(number, ended + returns[cut].sum(), reward_sum, walked)
+    returns_of = (total + returns[cut].sum(), total_discounted + discounted[cut].sum())
+    row = _summary(number, returns_of, reward_sum, walked)
     row |= dict.fromkeys(worker.unknown)
     return {**row, "cut": int(cut.sum())}, walked
 
 
-def _summary(number: dict[str, float], returns: float, reward: float, steps: int) -> dict[str, Any]:
-    """Means over attempts, and over steps for the reward rate and the memory regret."""
+def _summary(
+    number: dict[str, float], returns: tuple[float, float], reward: float, steps: int
+) -> dict[str, Any]:
+    """Means over attempts, and over steps for the reward rate and the memory regrets.
+
+    ``returns``: the sums of the returns and of the discounted returns of all attempts.
+    """
     attempts, steps = max(number["attempts"], 1.0), max(steps, 1)
     per_step, per_attempt = (
         {name: count / whole for name, count in number.items()} for whole in (steps, attempts)
     )
     return {
         "success": number["successes"] / attempts,
-        "return": float(returns) / attempts,
+        "return": float(returns[0]) / attempts,
+        "discounted_return": float(returns[1]) / attempts,
         "reward_rate": 1000 * float(reward) / steps,
         **regrets_of(per_step, per_attempt),
         "attempts": int(number["attempts"]),

@@ -87,6 +87,7 @@ class FiniteTrainer:
     def __init__(self, induced: Induced, settings: PPOSettings) -> None:
         if settings.padding != "empty":
             raise ValueError(f"a finite task begins with empty slots, actual: {settings.padding!r}")
+        induced.rule.check_hides_nothing()
         self.induced = induced
         self.settings = settings
         self.task = induced.task

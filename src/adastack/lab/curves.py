@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.memory.regret import REGRETS
+from adastack.memory.regret import REGRETS, SHARES
 
 Arrays = dict[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -23,6 +23,8 @@ DRAWN = ("reward", "return", "success", "memory_regret")
 DIGITS = 4
 """A drawn point has this many significant digits."""
 TENTH = 10
+SOLVES = 0.8
+"""The share of successful attempts from which on a task counts as learned, while exploring."""
 
 
 def curve_means(metrics: Arrays) -> dict[str, Floats]:
@@ -38,11 +40,38 @@ def curve_means(metrics: Arrays) -> dict[str, Floats]:
     for name in ("return", "success") if told else ("return",):
         means[f"auc_{name}"] = _known_mean(metrics[name])
         means[f"end_{name}"] = _known_mean(metrics[name][:, last:])
-    if np.isfinite(metrics["memory_regret"]).any():
-        means["auc_memory_regret"] = (metrics["memory_regret"] * width).sum(axis=1) / steps
-        for name in REGRETS[1:]:
-            means[f"auc_{name}"] = metrics[name].sum(axis=1) / steps
+    if told:
+        means["steps_to_solve"] = _steps_to(metrics, SOLVES)
+    for name, curve, since in (
+        ("episode_return", "return", 0),
+        ("discounted_episode_return", "discounted_return", 0),
+        ("end_episode_return", "return", last),
+    ):
+        means[name] = _episode_mean(metrics[curve][:, since:], metrics["attempts"][:, since:])
+    for name in REGRETS:
+        if np.isfinite(metrics["memory_regret"]).any() and np.isfinite(metrics[name]).any():
+            weight = width if name in SHARES else 1
+            means[f"auc_{name}"] = (metrics[name] * weight).sum(axis=1) / steps
     return means
+
+
+def _episode_mean(values: NDArray[Any], attempts: NDArray[Any]) -> Floats:
+    """Means over the attempts; 0 if there was none."""
+    total: Floats = np.where(attempts > 0, values * attempts, 0.0).sum(axis=1, dtype=np.float64)
+    mean: Floats = total / np.maximum(attempts.sum(axis=1), 1)
+    return mean
+
+
+def _steps_to(metrics: Arrays, share: float) -> Floats:
+    """Steps until this share of the attempts of a part of the training succeeds; all if never."""
+    step, attempts = metrics["step"], metrics["attempts"]
+    edges = np.linspace(0, len(step), min(POINTS, len(step)) + 1).astype(int)
+    succeeded = np.where(attempts > 0, metrics["success"] * attempts, 0.0)
+    good, tried = (np.add.reduceat(counts, edges[:-1], axis=1) for counts in (succeeded, attempts))
+    reached = good >= share * np.maximum(tried, 1)
+    first = step[edges[1:] - 1][reached.argmax(axis=1)]
+    steps: Floats = np.where(reached.any(axis=1), first, step[-1]).astype(np.float64)
+    return steps
 
 
 def _known_mean(values: NDArray[Any]) -> Floats:

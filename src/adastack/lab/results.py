@@ -53,8 +53,11 @@ class Results:
         settings (net, gamma, ...), trained_steps, everything that the final greedy evaluation says
         of the seed, and means over the training: auc_reward (per 1000 steps), auc_return and
         auc_success (over windows of 100 steps, as they are logged), auc_memory_regret,
-        auc_active_regret and auc_passive_regret (per step). The first three also as end_reward,
-        end_return and end_success, over the last tenth.
+        auc_active_regret, auc_passive_regret and auc_memory_regret_after (per step). The first
+        three also as end_reward, end_return and end_success, over the last tenth. By episode rather
+        than by window: episode_return, discounted_episode_return and end_episode_return. And
+        steps_to_solve: steps until four of five attempts in an eightieth of the training succeed,
+        the length of the training if that never happens.
         """
         return _select(self._rows, where)
 

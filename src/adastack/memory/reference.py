@@ -26,14 +26,17 @@ class ReferenceStack:
         self.clock = 0
 
     def push(self, memory_action: int, observation: Any) -> int:
-        """Evicts one slot for the next observation and returns which one it was."""
+        """Evicts one slot for the next observation and returns which one it was.
+
+        The slot after the last is that of the next observation, which is then not taken in.
+        """
         filled = sum(birth is not None for birth in self.births)
         slot = self.rule.evict(memory_action, filled, self.stack_size)
-        self.slots.pop(slot)
-        self.births.pop(slot)
         self.clock += 1
         self.slots.append(observation)
         self.births.append(self.clock)
+        self.slots.pop(slot)
+        self.births.pop(slot)
         return slot
 
     @property

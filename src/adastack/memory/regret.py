@@ -4,9 +4,11 @@ For a step that begins with the cue c in need, with *memory* all slots but the c
 
 - memory regret: c is not in memory;
 - active regret: the current observation shows c, which memory lacks, and it is not kept;
-- passive regret: c is in memory and is evicted.
+- passive regret: c is in memory and is evicted;
+- memory regret after the step: c is not in the memory that the step leaves behind. A perfect agent
+  has none, where each of its attempts begins with one step of memory regret.
 
-The last two are not counted on a step that ends an attempt: nothing has to be kept then. Several
+The last three are not counted on a step that ends an attempt: nothing has to be kept then. Several
 cues are a multiset: a label that is needed twice must be held twice.
 """
 
@@ -26,9 +28,12 @@ class Regrets(NamedTuple):
     memory: Any
     active: Any
     passive: Any
+    memory_after: Any
 
 
-REGRETS = tuple(f"{name}_regret" for name in Regrets._fields)
+SHARES = ("memory_regret", "memory_regret_after")
+"""The regrets that curves and results give as shares of steps; the others are numbers of steps."""
+REGRETS = ("memory_regret", "active_regret", "passive_regret", "memory_regret_after")
 """What they are called in curves and results."""
 
 
@@ -57,4 +62,4 @@ def regrets(labels: Any, slots: Any, cues: Any, over: Any) -> Regrets:
     missing = lacking.any(axis=1)
     lost = (real & (kept < needed)).any(axis=1)
     active = (lacking & seen & (kept <= held)).any(axis=1)
-    return Regrets(missing, active & ~over, ~missing & lost & ~over)
+    return Regrets(missing, active & ~over, ~missing & lost & ~over, lost & ~over)

@@ -35,17 +35,25 @@ class Rule:
     """stack_size -> number of memory actions."""
     passive: bool = False
     """Whether there is nothing to choose, whatever the stack size."""
+    hides: bool = False
+    """Whether it may turn the next observation away: slot ``stack_size``, and nothing changes."""
 
-    def table(self, stack_size: int) -> NDArray[np.intp]:
+    def table(self, stack_size: int, *, hiding: bool = False) -> NDArray[np.intp]:
         """Tabulates the rule: ``table[memory_action, filled]`` is the slot to evict.
 
-        Column 0 is never used (the current observation is always in the stack) and repeats
-        column 1.
+        Column 0 is never used (a stack is never empty) and repeats column 1.
+
+        Args:
+            stack_size: The number of slots, k.
+            hiding: Whether the caller knows what to do with rules that hide observations.
 
         Raises:
-            ValueError: If the rule names a slot that a stack of this size does not have.
+            ValueError: If the rule names a slot that a stack of this size does not have, or hides
+                observations from a caller that cannot do so.
         """
         check_stack_size(stack_size)
+        if not hiding:
+            self.check_hides_nothing()
         n_actions = self.actions(stack_size)
         if n_actions < 1:
             raise ValueError(f"rule {self.name!r} must have an action, actual: {n_actions}")
@@ -54,6 +62,14 @@ class Rule:
             for action in range(n_actions)
         ]
         return np.array(slots, dtype=np.intp)
+
+    def check_hides_nothing(self) -> None:
+        """Raises if the rule may turn the next observation away."""
+        if self.hides:
+            raise ValueError(
+                f"expected a rule that takes in every observation, actual: {self.name!r}; only "
+                "tabular learners on finite tasks know it"
+            )
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """A registered rule is pickled by its name: its functions need not be picklable."""
@@ -65,7 +81,7 @@ class Rule:
         slot = self.evict(action, filled, stack_size)
         if not isinstance(slot, int | np.integer):
             raise TypeError(f"rule {self.name!r} must return a slot number, actual: {slot!r}")
-        if not 0 <= slot < stack_size:
+        if not 0 <= slot < stack_size + self.hides:
             raise ValueError(
                 f"rule {self.name!r} must name a slot in 0..{stack_size - 1}, actual slot: {slot} "
                 f"(memory action {action}, {filled} of {stack_size} slots filled)"
@@ -73,12 +89,16 @@ class Rule:
         return slot
 
 
-def register_rule(name: str, *, actions: int | Callable[[int], int]) -> Callable[[Evict], Evict]:
+def register_rule(
+    name: str, *, actions: int | Callable[[int], int], hides: bool = False
+) -> Callable[[Evict], Evict]:
     """Registers a rule under a name; wrappers, learners and theory then know it.
 
     Args:
         name: The name, as in ``--memory NAME``; it must be new.
         actions: The number of memory actions, or a function of the stack size that gives it.
+        hides: Whether it may name slot ``stack_size``: the next observation is not taken in, and
+            the stack stays as it is. Only tabular learners on finite tasks know such rules.
 
     Returns:
         A decorator for the function ``(memory_action, filled, stack_size) -> slot``.
@@ -96,7 +116,7 @@ def register_rule(name: str, *, actions: int | Callable[[int], int]) -> Callable
 
     def decorate(evict: Evict) -> Evict:
         count = actions if callable(actions) else lambda stack_size: actions
-        _RULES[name] = Rule(name, evict, count, passive=actions == 1)
+        _RULES[name] = Rule(name, evict, count, passive=actions == 1, hides=hides)
         return evict
 
     return decorate
@@ -145,6 +165,13 @@ def push_skip(memory_action: int, filled: int, stack_size: int) -> int:
     """Evicts the oldest slot on push (0), the newest on skip (1) once the stack is full."""
     skip = memory_action == 1 and filled == stack_size
     return stack_size - 1 if skip else 0
+
+
+@register_rule("push_skip_unseen", actions=2, hides=True)
+def push_skip_unseen(memory_action: int, filled: int, stack_size: int) -> int:
+    """Evicts the oldest slot on push (0); a skip (1) of a full stack turns the next away."""
+    skip = memory_action == 1 and filled == stack_size
+    return stack_size if skip else 0
 
 
 @register_rule("none", actions=1)

@@ -137,6 +137,7 @@ class Evaluator:
         return {
             "success": evaluated.success,
             "return": evaluated.reward,
+            "discounted_return": evaluated.discounted,
             "reward_rate": 1000 * evaluated.reward_per_step,
             **regrets_of(evaluated.per_step, evaluated.per_attempt),
             "optimality": self._optimality(evaluated),

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.memory.regret import REGRETS, Regrets
+from adastack.memory.regret import REGRETS, SHARES, Regrets
 from adastack.process.compiled import inlined
 
 EVENTS = ("attempts", "successes", *REGRETS)
 """What is counted, in the order of the bits."""
-ATTEMPT, SUCCESS, MEMORY, ACTIVE, PASSIVE = (1 << bit for bit in range(len(EVENTS)))
-"""The bits: an attempt ended; it succeeded; the three regrets."""
-WHILE_GOING_ON = ACTIVE | PASSIVE
+ATTEMPT, SUCCESS, MEMORY, ACTIVE, PASSIVE, AFTER = (1 << bit for bit in range(len(EVENTS)))
+"""The bits: an attempt ended; it succeeded; the regrets."""
+WHILE_GOING_ON = ACTIVE | PASSIVE | AFTER
 """Events that do not count on a step that ends an attempt: nothing has to be kept then."""
 COUNTER_BITS = 7
 _COUNTER = (1 << COUNTER_BITS) - 1
@@ -56,7 +56,7 @@ def step_flags(ended: Any, success: Any, regrets: Regrets | None) -> Any:
     """The flags of a batch of steps, as numpy or JAX arrays."""
     flags = ended * ATTEMPT | (ended & success) * SUCCESS
     if regrets is not None:
-        for bit, regretted in zip((MEMORY, ACTIVE, PASSIVE), regrets, strict=True):
+        for bit, regretted in zip((MEMORY, ACTIVE, PASSIVE, AFTER), regrets, strict=True):
             flags = flags | regretted * bit
     return flags.astype(np.uint8)
 
@@ -92,8 +92,8 @@ def curves_of(paid: Array, counts: Array, ends: Array) -> dict[str, Array]:
     """Curves from the sums of windows.
 
     Per window: summed reward; mean return, discounted return and success of the attempts that
-    ended in it (NaN if none did) and their number; the fraction of steps with memory regret; the
-    number of steps with active and with passive regret.
+    ended in it (NaN if none did) and their number; the fraction of steps with memory regret, before
+    and after the step; the number of steps with active and with passive regret.
 
     Args:
         paid: (seeds, windows, 3): `REWARD`, `RETURN` and `DISCOUNTED`.
@@ -110,8 +110,17 @@ def curves_of(paid: Array, counts: Array, ends: Array) -> dict[str, Array]:
         "success": number["successes"] / attempts,
         "attempts": number["attempts"],
         **{name: number[name] for name in REGRETS},
-        "memory_regret": number["memory_regret"] / np.diff(ends, prepend=0),
+        **{name: number[name] / np.diff(ends, prepend=0) for name in SHARES},
     }
+
+
+def all_events(counts: Array) -> Array:
+    """Counts from a checkpoint, with zeros for the events that were not counted when it was made.
+
+    ``counts``: (..., events).
+    """
+    missing = len(EVENTS) - counts.shape[-1]
+    return np.pad(counts, [(0, 0)] * (counts.ndim - 1) + [(0, missing)]) if missing else counts
 
 
 def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:
@@ -122,8 +131,9 @@ def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:
     ends = arrays[f"{WINDOWS}ends"]
     full = slice(len(ends))
     paid, counts = (arrays[f"{WINDOWS}{name}"][:, full] for name in ("paid", "counts"))
-    curves = curves_of(paid, counts, ends)
-    for name in unknown_metrics(arrays):
+    uncounted = EVENTS[counts.shape[-1] :]
+    curves = curves_of(paid, all_events(counts), ends)
+    for name in {*unknown_metrics(arrays), *uncounted}:
         curves[name] = np.full_like(curves[name], np.nan)
     if f"{WINDOWS}evictions" in arrays:
         curves["evictions"] = arrays[f"{WINDOWS}evictions"][:, full]
@@ -131,17 +141,15 @@ def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def regrets_of(per_step: Mapping[str, float], per_attempt: Mapping[str, float]) -> dict[str, float]:
-    """As results have them: memory regret as a fraction of steps, the others per attempt."""
-    return {
-        **{name: per_attempt[name] for name in REGRETS},
-        "memory_regret": per_step["memory_regret"],
-    }
+    """As results have them: memory regrets as fractions of steps, the others per attempt."""
+    return {name: (per_step if name in SHARES else per_attempt)[name] for name in REGRETS}
 
 
 def unknown_metrics(arrays: Mapping[str, Array]) -> frozenset[str]:
     """The metrics of a checkpoint of which the environment says nothing."""
     unknown = arrays.get(f"{WINDOWS}unknown", np.zeros(len(REPORTED)))
-    return frozenset(name for name, said in zip(REPORTED, unknown, strict=True) if said)
+    # Older checkpoints know fewer metrics.
+    return frozenset(name for name, said in zip(REPORTED, unknown, strict=False) if said)
 
 
 def means_of(paid: Array, counts: Array, steps: int) -> dict[str, float]:

@@ -116,7 +116,7 @@ def induce(
         offsets,
         targets,
         task.start_states,
-        rule.table(stack_size),
+        rule.table(stack_size, hiding=True),
         task.empty,
         max_pairs,
     )
@@ -249,7 +249,7 @@ def _intern_key(keys, table, count, key):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True)
 def _pushed(stack, evict, action, symbol, empty):  # type: ignore[no-untyped-def]
-    """The stack after one push, by the rule's table."""
+    """The stack after one push, by the rule's table; slot k is the symbol, which stays out."""
     filled = 0
     for held in stack:
         filled += held != empty
@@ -257,7 +257,7 @@ def _pushed(stack, evict, action, symbol, empty):  # type: ignore[no-untyped-def
     after = np.empty_like(stack)
     for i in range(len(stack) - 1):
         after[i] = stack[i + (i >= slot)]
-    after[-1] = symbol
+    after[-1] = symbol if slot < len(stack) else stack[-1]
     return after
 
 

@@ -22,6 +22,7 @@ from adastack.process.events import (
     WINDOWS,
     add_events,
     add_to_attempt,
+    all_events,
     means_of,
     saved_curves,
     unknown_metrics,
@@ -108,6 +109,7 @@ class Recorder:
         self._paid, self._counts, self._evictions = (
             arrays[f"{WINDOWS}{name}"].copy() for name in ("paid", "counts", "evictions")
         )
+        self._counts = all_events(self._counts)
         self.steps = int(arrays["recorder/steps"][0])
         self.unknown = unknown_metrics(arrays)
 

@@ -44,7 +44,7 @@ class StackIndex:
         self, task: FiniteTask, cues: Ints, rule: Rule, stack_size: int, policy: StackPolicy
     ) -> None:
         self.task, self.cues, self.stack_size, self.policy = task, cues, stack_size, policy
-        self.evict = rule.table(stack_size)
+        self.evict = rule.table(stack_size, hiding=True)
         self.stacks: list[tuple[int, ...]] = []
         self._ids: dict[tuple[int, ...], int] = {}
         self.arrays = self._allocated(16, None)
@@ -60,7 +60,8 @@ class StackIndex:
         known = int(self.arrays.push[agent, memory_action, symbol])
         if known == UNKNOWN:
             stack, slot = self.stacks[agent], int(self.arrays.evicted[agent, memory_action])
-            known = self._number((*stack[:slot], *stack[slot + 1 :], symbol))
+            held = (*stack, symbol)
+            known = self._number((*held[:slot], *held[slot + 1 :]))
             self.arrays.push[agent, memory_action, symbol] = known
         return known
 

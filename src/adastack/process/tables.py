@@ -59,7 +59,9 @@ def tables_of(induced: Induced) -> Tables:
     """The tables of M_k."""
     task = induced.task
     cues, cue = cue_classes(task)
-    evicted = evicted_slots(induced.stacks, induced.rule.table(induced.stack_size), task.empty)
+    evicted = evicted_slots(
+        induced.stacks, induced.rule.table(induced.stack_size, hiding=True), task.empty
+    )
     return Tables(
         **task_tables(task, induced.n_memory_actions),
         cue=cue,
@@ -117,7 +119,7 @@ def cue_classes(task: FiniteTask) -> tuple[Ints, Ints]:
 
 
 def evicted_slots(stacks: Ints, evict: NDArray[np.intp], empty: int) -> Ints:
-    """(stacks, memory actions): the slot that each memory action evicts."""
+    """(stacks, memory actions): the slot that each evicts; k if the next is not taken in."""
     filled = (stacks != empty).sum(axis=1)
     return np.ascontiguousarray(evict[:, filled].T, np.int32)
 
@@ -126,6 +128,8 @@ def regret_flags(stacks: Ints, evicted: Ints, cues: Ints) -> Flags:
     """(stacks, memory actions, cue classes): the regrets of a step that ends no attempt."""
     flags = np.zeros((*evicted.shape, len(cues)), np.uint8)
     going_on = np.zeros(len(stacks), np.bool_)
+    # Memory stays the same if the newest slot is evicted, and if the next is not taken in.
+    evicted = np.minimum(evicted, stacks.shape[1] - 1)
     for memory_action, slots in enumerate(evicted.T):
         for index, cue in enumerate(cues):
             found = regrets(stacks, slots, cue[None], going_on)

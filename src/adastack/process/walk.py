@@ -101,10 +101,11 @@ def _age(tables, stacks, agent, memory, over, ages, sums):  # type: ignore[no-un
             _note(stacks.stacks[agent, slot], ages[slot], KEPT, empty, sums)
         return
     evicted = stacks.evicted[agent, memory]
-    _note(stacks.stacks[agent, evicted], ages[evicted], KEPT, empty, sums)
+    if evicted <= newest:
+        _note(stacks.stacks[agent, evicted], ages[evicted], KEPT, empty, sums)
     for slot in range(newest):
         ages[slot] = ages[slot + 1 if slot >= evicted else slot] + 1
-    ages[newest] = 0
+    ages[newest] = 0 if evicted <= newest else ages[newest] + 1
 
 
 @inlined

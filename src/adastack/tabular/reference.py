@@ -111,13 +111,14 @@ class ReferenceLearner:
                 after = int(task.start_states[_pick(source, task.start_cdf.tolist())])
             clock += 1
             over = ended or clock == task.time_limit
-            slots = list(self.stack.slots)
-            del slots[self.stack.push(memory, observation[after])]
-            self._count(cue[state], stack, slots, paid, ended, over)
+            slot = self.stack.push(memory, observation[after])
+            hidden = slot == len(stack)
+            kept = list(stack[:-1]) if hidden else [*stack[:slot], *stack[slot + 1 :]]
+            self._count(cue[state], stack, kept, paid, ended, over)
             if ended and not task.continual:
                 self._learn(stack, action, paid, None)
             else:
-                paid += self._bonus(observation[after])
+                paid += self._bonus(None if hidden else observation[after])
                 action = self._learn(stack, action, paid, tuple(self.stack.slots))
             state = after
             if over and not task.continual:
@@ -217,10 +218,11 @@ class ReferenceLearner:
             total += chance * value
         return total
 
-    def _bonus(self, symbol: int) -> float:
+    def _bonus(self, symbol: int | None) -> float:
         if self.settings.intrinsic == "none":
             return 0.0
-        self.seen[symbol] += 1
+        if symbol is not None:
+            self.seen[symbol] += 1
         everything = sum(self.seen.values())
         total, filled = 0.0, 0
         for held, age in zip(self.stack.slots, self.stack.ages, strict=True):
@@ -254,6 +256,7 @@ class ReferenceLearner:
             return
         lost = any(after[label] < count for label, count in needs.items())
         totals["passive_regret"] += lost and not missing
+        totals["memory_regret_after"] += lost
         current = stack[-1]
         wanted = memory[current] < needs[current]
         totals["active_regret"] += wanted and after[current] <= memory[current]

@@ -15,7 +15,14 @@ from adastack.files import fitting
 from adastack.process.capacity import induce_within
 from adastack.process.draws import first_words
 from adastack.process.evaluation import evaluate_policies
-from adastack.process.events import RECENT, WINDOW, WINDOWS, means_of, saved_curves
+from adastack.process.events import (
+    RECENT,
+    WINDOW,
+    WINDOWS,
+    all_events,
+    means_of,
+    saved_curves,
+)
 from adastack.process.induced import Induced
 from adastack.process.policy import (
     RANDOM,
@@ -195,6 +202,9 @@ class Session:
         """
         names = {_saved_name(name): name for name in self.arrays}
         expected = {saved: self.arrays[name] for saved, name in names.items()}
+        counts = _saved_name("counts")
+        if counts in arrays:
+            arrays = {**arrays, counts: all_events(arrays[counts])}
         found = fitting(expected, arrays)
         self.arrays = {name: found[saved].copy() for saved, name in names.items()}
 
@@ -216,8 +226,9 @@ class Session:
         memory_action = 0
         if not self.random:
             memory_action = int(self.tables.memory_of[self.table[index, agent].argmax()])
-        slot = int(self.tables.evicted[agent, memory_action])
         stack: list[int] = self.induced.stacks[agent].tolist()
+        # A next observation that is not taken in leaves the others where they are.
+        slot = min(int(self.tables.evicted[agent, memory_action]), len(stack) - 1)
         return (*stack[:slot], *stack[slot + 1 :])
 
     def extend(self, steps: int) -> None:

@@ -56,8 +56,8 @@ class ValueSettings:
     """Longest such period once ``anneal`` of the run is over; geometric before."""
     intrinsic: str = "none"
     """Bonus for rare observations in the stack: none, rare or rare-kept (two readings)."""
-    intrinsic_weight: float = 0.1
-    """Weight of that bonus."""
+    intrinsic_weight: float = 1.0
+    """Weight of that bonus, beta."""
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -293,11 +293,12 @@ def _forget_traces(run):  # type: ignore[no-untyped-def]
 def _bonus(tables, how, run, agent, memory, following):  # type: ignore[no-untyped-def]
     """The reward for holding rare observations, in one of two readings; it is never positive."""
     sightings, ages, stack = run.sightings, run.ages, tables.stacks[following]
-    slots = len(ages)
-    for i in range(tables.evicted[agent, memory], slots - 1):
+    slots, evicted = len(ages), tables.evicted[agent, memory]
+    for i in range(evicted, slots - 1):
         ages[i] = ages[i + 1]
-    ages[slots - 1] = -1
-    sightings[stack[slots - 1]] += 1
+    if evicted < slots:
+        ages[slots - 1] = -1
+        sightings[stack[slots - 1]] += 1
     seen = 0
     for count in sightings:
         seen += count

@@ -33,7 +33,7 @@ _CARTPOLE: dict[str, Any] = {
     "paper": PaperRow("600", "2", "2"),
     "functional": f"{_WORLDS}.cartpole.functional:MaskedCartPole",
     "env": f"{_WORLDS}.cartpole.environment:MaskedCartPoleEnv",
-    "defaults": {"time_limit": 600},
+    "defaults": {"time_limit": 600, "noise": 0.0, "previous_action": False},
     "ppo": {**_WORLD_PPO, "learning_rate": 3e-4, "learning_rate_end": 3e-5},
     "steps_per_second": 1.5e4,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adastack.tasks.checks import checked_whole
 from adastack.tasks.finite import FiniteTask, Ints, Picture
 
 GREY, BLUE, RED, GREEN = range(4)
@@ -103,18 +104,28 @@ def passive_tmaze(
 
 
 def active_tmaze(
-    length: int = 6, random_length: bool = False, continual: bool = False
+    length: int = 6,
+    random_length: bool = False,
+    continual: bool = False,
+    time_limit: int = 0,
+    lag_penalty: bool = False,
 ) -> FiniteTask:
     """The agent walks by itself: it must find the cue, remember it and reach the right goal.
 
     It starts one cell to the right of the cue. Walls block. The shortest perfect episode takes
-    ``length`` + 1 steps; one is cut after 100 steps, or 4 times ``length`` if that is more.
+    ``length`` + 1 steps.
 
     Args:
         length: Cells from cue to junction, both included; at least 2.
         random_length: Draw each attempt's length uniformly from 2..length.
         continual: Put the agent back to the start instead of ending the episode.
+        time_limit: Steps after which an episode is cut; 0 for 100, or 4 times ``length`` if that is
+            more. The authors' code has ``length`` + 2.
+        lag_penalty: Take 1 / ``length`` away for each step, but those that reach a goal, after
+            which the agent is behind one that went straight to the cue and then to the junction.
     """
+    default = max(ACTIVE_TIME_LIMIT, 4 * _corridor(length) + 8)
+    limit = checked_whole("time_limit", time_limit, 0) or default
     corridor = _corridor(length)
     corridors = range(corridor + 1) if random_length else [corridor]
     blocks = [(goal, cells) for goal in (0, 1) for cells in corridors]
@@ -141,12 +152,46 @@ def active_tmaze(
         base = junction + 1
     cue_cells[first_terminal:, 0, 1] = -1
     agent = _positions(corridor, distance, first_terminal)
-    return maze.task(
-        _name("active-tmaze", length, random_length, continual),
-        continual,
-        max(ACTIVE_TIME_LIMIT, 4 * int(length)),
-        Picture(_background(corridor), agent, cue_cells),
-    )
+    if lag_penalty:
+        maze, origin = _lagging(maze, agent[:, 1], 1 / length)
+        agent, cue_cells = agent[origin], cue_cells[origin]
+    name = _name("active-tmaze", length, random_length, continual)
+    name += f",time_limit={limit}" if time_limit else ""
+    name += ",lag_penalty=true" if lag_penalty else ""
+    picture = Picture(_background(corridor), agent, cue_cells)
+    return maze.task(name, continual, limit, picture)
+
+
+def _lagging(maze: Maze, column: Ints, penalty: float) -> tuple[Maze, Ints]:
+    """A maze that also knows how far behind the fastest walk the agent is, and makes it pay.
+
+    Steps less columns gained never fall. They are -1 at first in the count of the fastest walk,
+    which goes back to the cue and has 1 from then on: so there are four levels, the last for all
+    that is behind.
+
+    Args:
+        maze: A maze without a penalty.
+        column: (states,): where the agent stands.
+        penalty: What a step costs that leaves it behind.
+
+    Returns:
+        The maze, and the state of the first one that each of its states is made from.
+    """
+    n_body, levels = len(maze.observation) - 2, 4
+    origin = np.append(np.tile(np.arange(n_body), levels), n_body + np.arange(2)).astype(np.int32)
+    level = np.repeat(np.arange(levels), n_body)
+    made = Maze(len(origin), GREY)
+    made.observation, made.cue = maze.observation[origin], maze.cue[origin]
+    made.reward, made.ends = maze.reward[origin], maze.ends[origin]
+    made.start[:n_body] = maze.start[:n_body]
+    target = maze.next_state[origin[:-2]]
+    gained = column[target] - column[origin[:-2], None]
+    behind = np.minimum(level[:, None] + 1 - gained, levels - 1)
+    body = target < n_body
+    made.next_state[:-2] = np.where(body, behind * n_body + target, target + (levels - 1) * n_body)
+    made.next_state[-2:] = np.arange(len(origin))[-2:, None]
+    made.reward[:-2] -= penalty * (body & (behind == levels - 1))
+    return made, origin
 
 
 def _corridor(length: int) -> int:

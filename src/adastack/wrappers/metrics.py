@@ -22,7 +22,7 @@ from gymnasium.vector import AsyncVectorEnv
 from numpy.typing import NDArray
 
 from adastack.memory import Stack
-from adastack.memory.regret import NOTHING, REGRETS, regrets
+from adastack.memory.regret import NOTHING, REGRETS, SHARES, regrets
 from adastack.wrappers.observations import repeats_first
 from adastack.wrappers.single import memory_of
 
@@ -186,7 +186,7 @@ class MemoryMeter:
             "discounted_return": value,
             "success": bool(sums.counted["successes"][index]) if self._reports_success else None,
             **{name: float(sums.counted[name][index]) for name in REGRETS},
-            "memory_regret": float(sums.counted["memory_regret"][index] / sums.steps[index]),
+            **{name: float(sums.counted[name][index] / sums.steps[index]) for name in SHARES},
             "reward_regret": self.optimal_value - value,
             "evictions": sums.evictions[index].tolist(),
         }
@@ -203,7 +203,7 @@ class MemoryMeter:
                 "step": self._rounds * self.batch,
                 "steps": steps,
                 **total,
-                "memory_regret": total["memory_regret"] / max(steps, 1),
+                **{name: total[name] / max(steps, 1) for name in SHARES},
                 "reward_regret": self.optimal_rate * steps - total["reward"],
                 "evictions": sums.evictions.sum(axis=0).tolist(),
                 "mean_age": _mean_age(ages),

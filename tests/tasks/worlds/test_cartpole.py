@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
+from popgym.envs.noisy_position_only_cartpole import NoisyPositionOnlyCartPoleHard
 from popgym.envs.position_only_cartpole import PositionOnlyCartPoleHard
 from popgym.envs.velocity_only_cartpole import VelocityOnlyCartPoleHard
+from popgym.wrappers import PreviousAction
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 
 from adastack.tasks.drawing.canvas import Slots
@@ -45,6 +47,52 @@ def test_episodes_are_those_of_popgym_bit_for_bit(shows):
         lengths.append(steps)
     assert max(lengths) == 600
     assert min(lengths) < 60
+
+
+def test_noise_and_the_previous_action_are_those_of_popgym():
+    theirs = PreviousAction(NoisyPositionOnlyCartPoleHard())
+    ours = MaskedCartPoleEnv("position", time_limit=200, noise=0.3, previous_action=True)
+    rng = np.random.default_rng(1)
+    for seed in range(4):
+        (seen, last), _ = theirs.reset(seed=seed)
+        got, _ = ours.reset(seed=seed)
+        done, steps = False, 0
+        while not done:
+            assert got.dtype == np.float32
+            assert got.tolist() == [*seen.tolist(), last]
+            assert got in ours.observation_space
+            action = balanced(ours.state, rng)
+            (seen, last), reward, *over, _ = theirs.step(action)
+            got, ours_reward, *ours_over, _ = ours.step(action)
+            assert (reward, over) == (ours_reward, ours_over)
+            done, steps = any(over), steps + 1
+        assert last == action
+    assert steps > 50
+
+
+def test_the_functional_task_has_noise_and_the_previous_action_too():
+    task = MaskedCartPole("position", noise=0.3, previous_action=True)
+    plain = MaskedCartPole("position")
+    keys = jax.random.split(jax.random.key(0), 2000)
+    states, seen = jax.vmap(task.reset)(keys)
+    same, exact = jax.vmap(plain.reset)(keys)
+    assert (states.physics == same.physics).all()
+    assert same.noise is None
+    assert (seen[:, 2] == 0).all()
+    off = np.asarray(seen[:, :2] - exact)[:, 0]
+    assert (abs(off.mean()), off.std()) == pytest.approx((0, 0.3), abs=0.02)
+    actions = jnp.arange(2000) % 2
+    after = jax.vmap(task.step)(keys, states, actions)
+    assert (after.observation[:, 2] == actions).all()
+    assert all(row in task.observation_space for row in np.asarray(after.observation))
+    moved = np.asarray(after.state.noise - states.noise)
+    assert (moved != 0).all()
+
+
+@pytest.mark.parametrize("make", [MaskedCartPoleEnv, MaskedCartPole])
+def test_noise_is_at_least_nothing(make):
+    with pytest.raises(ValueError, match=r"noise must be a number of at least 0, actual: -0\.1"):
+        make("position", noise=-0.1)
 
 
 def test_the_positions_do_not_leak_at_a_reset():

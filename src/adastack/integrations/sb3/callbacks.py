@@ -12,7 +12,7 @@ from stable_baselines3.common.logger import KVWriter
 
 from adastack.extras import require
 from adastack.integrations.sb3.vec_stack import find_stack
-from adastack.memory.regret import REGRETS
+from adastack.memory.regret import REGRETS, SHARES
 from adastack.wrappers.metrics import MemoryMeter, outcome
 
 SEEN = ("slot_ages", "shown", "cue")
@@ -22,9 +22,9 @@ HAPPENED = ("evicted_slot", "attempt_over", "success", "is_success")
 class MemoryCallback(BaseCallback):
     """Logs successes, memory regrets, evictions and ages under ``memory/``.
 
-    Works over `VecStack` and over the single wrappers. ``memory_regret`` is a share of steps and
-    ``active_regret`` and ``passive_regret`` are counts per step; an environment that says nothing
-    of cues has none of them.
+    Works over `VecStack` and over the single wrappers. ``memory_regret`` and
+    ``memory_regret_after`` are shares of steps and ``active_regret`` and ``passive_regret`` are
+    counts per step; an environment that says nothing of cues has none of them.
 
     Args:
         interval: Steps of each environment between two records; SB3 logs their mean.
@@ -75,7 +75,7 @@ def summary(window: dict[str, Any]) -> dict[str, float]:
         "success_rate": window["successes"] / window["attempts"] if window["attempts"] else np.nan,
         "reward_per_step": window["reward"] / steps,
         **{name: window[name] / steps for name in REGRETS},
-        "memory_regret": window["memory_regret"],
+        **{name: window[name] for name in SHARES},
         "mean_age": window["mean_age"],
     }
     found |= {f"evicted_slot_{i}": n / steps for i, n in enumerate(window["evictions"])}

@@ -17,7 +17,7 @@ from adastack.lab.experiment import Experiment
 ORDER = (
     *("headline", "tabular", "xormaze", "demir"),
     *("length-scaling", "memory-scaling", "fixed-length", "lstm", "transformer", "grpo"),
-    *("generalisation", "fetch", "minigrid", "cube", "cartpole"),
+    *("generalisation", "fetch", "minigrid", "cube", "cartpole", "world-settings"),
     *("minimal-memory", "consistency", "cost"),
 )
 """The order in lists and reports: the headline, tables, networks, other worlds, theory, cost."""

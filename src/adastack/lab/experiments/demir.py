@@ -8,21 +8,31 @@ from adastack.lab.claims import Claim
 from adastack.lab.experiment import Experiment
 from adastack.lab.experiments import tabular
 from adastack.lab.studies.mazes import Maze, earns_more_than, show_mazes
-from adastack.lab.studies.study import DEMIR_SEEDS, Memory, Point, sweep_of
+from adastack.lab.studies.study import Memory, Point, sweep_of
 
-DEMIR = (
-    Memory("Demir(κ)", "push_skip", 2, seeds=DEMIR_SEEDS),
-    Memory("Demir(κ) + IM", "push_skip", 2, {"intrinsic": "rare"}, seeds=DEMIR_SEEDS),
-)
-BONUS = {
+BONUS = {"intrinsic": "rare", "intrinsic_weight": 1.0}
+"""The authors' formula, and their weight."""
+WORDS = {
     "Demir(κ)": ("", "."),
     "Demir(κ) + IM": ("-bonus", " with its bonus for rare observations."),
+    "Demir(κ), unseen": ("-unseen", ", if a skipped observation is not shown."),
+    "Demir(κ), unseen + IM": ("-unseen-bonus", " with its bonus, if a skipped one is not shown."),
 }
+
+
+def demir(size: int) -> tuple[Memory, ...]:
+    """Both readings of skip, each with and without the bonus."""
+    return (
+        Memory("Demir(κ)", "push_skip", size),
+        Memory("Demir(κ) + IM", "push_skip", size, BONUS),
+        Memory("Demir(κ), unseen", "push_skip_unseen", size),
+        Memory("Demir(κ), unseen + IM", "push_skip_unseen", size, BONUS),
+    )
 
 
 def _with_demir(points: tuple[Point, ...]) -> tuple[Point, ...]:
     return tuple(
-        replace(point, memories=(*(m for m in point.memories if m != tabular.ROBUST), *DEMIR))
+        replace(point, memories=(*(m for m in point.memories if m != tabular.ROBUST), *demir(2)))
         for point in points
     )
 
@@ -45,6 +55,6 @@ EXPERIMENT = Experiment(
             earns_more_than(maze.study, other),
         )
         for maze in MAZES
-        for other, (suffix, words) in BONUS.items()
+        for other, (suffix, words) in WORDS.items()
     ),
 )

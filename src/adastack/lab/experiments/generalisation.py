@@ -16,8 +16,7 @@ from adastack.tasks.spec import parse_spec
 
 def _tested(study: Study) -> Study:
     """The study with every policy tested at each of its lengths."""
-    kind = study.points[0].task.partition("-")[0]
-    tests = [tmaze(kind, int(point.name), continual=study.continual) for point in study.points]
+    tests = [point.task.replace(",random_length=true", "") for point in study.points]
     return tested(study, tests, smoke=tests[:2])
 
 
@@ -27,7 +26,7 @@ PARTS = {
         for maze in tabular.MAZES
     },
     **{
-        f"ppo-{maze.kind}": (fixed_length.WHAT.format(maze.title), maze.study)
+        f"ppo-{maze.key}": (fixed_length.WHAT.format(maze.title), maze.study)
         for maze in fixed_length.MAZES
     },
     "mlp": (f"{length_scaling.WHAT} with an MLP", length_scaling.STUDY),

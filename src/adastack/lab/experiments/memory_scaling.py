@@ -14,7 +14,7 @@ from adastack.lab.studies.study_figures import (
     seed_table,
 )
 
-SIZES = (2, 4, 8, 16)
+SIZES = (2, 4, 8, 16, 32)
 NAMES = [str(k) for k in SIZES]
 LONGEST, SMOKE_LONGEST = 18, 4
 TESTS = (2, 4, 8, 16, 32, 64)

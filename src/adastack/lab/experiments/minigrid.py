@@ -1,12 +1,14 @@
-"""MiniGrid-Memory of size 13: AS(2) and FS(2), tested in worlds of other sizes."""
+"""MiniGrid-Memory of sizes 13 and 17: AS(2) and FS(2), tested in worlds of other sizes."""
 
 from __future__ import annotations
 
 from adastack.lab.experiment import Experiment
-from adastack.lab.studies.study import Memory
+from adastack.lab.studies.study import Memory, sweep_of
+from adastack.lab.studies.study_figures import together
 from adastack.lab.studies.worlds import REMEMBERED, show_world, succeeds_more, world_study
 
 WHAT = "MiniGrid-Memory of size 13 with hallways of random length, PPO with an MLP"
+FEW = 5
 FULL = tuple(f"minigrid-memory:size={size}" for size in (7, 9, 11, 13, 17))
 RANDOM = tuple(f"{spec},random_length=true" for spec in FULL)
 TESTS = {"Hallways of random length": RANDOM, "Hallways as long as the world": FULL}
@@ -18,8 +20,30 @@ STUDY = world_study(
     metrics=REMEMBERED,
     smoke_steps=8192,
 )
+LARGE = world_study(
+    RANDOM[-1],
+    (
+        Memory("AS(k)", "adaptive", 2),
+        Memory("FS(k)", "frame", 2),
+        Memory("FS(k*)", "frame", 17),
+    ),
+    (RANDOM[-1], FULL[-1]),
+    greedy=False,
+    metrics=REMEMBERED,
+    seeds=FEW,
+    smoke=False,
+)
+"""The world of the authors' code, which has FS(17) beside."""
 EXPERIMENT = Experiment(
-    sweep=STUDY.jobs,
-    analyse=lambda results: show_world(results, STUDY, WHAT, tests=TESTS),
-    claims=succeeds_more(STUDY, "minigrid", "In MiniGrid-Memory", "Figure 6d"),
+    sweep=sweep_of([STUDY, LARGE]),
+    analyse=lambda results: together(
+        [
+            show_world(results, STUDY, WHAT, tests=TESTS),
+            show_world(results, LARGE, WHAT.replace("13", "17"), key="s17"),
+        ]
+    ),
+    claims=(
+        *succeeds_more(STUDY, "minigrid", "In MiniGrid-Memory", "Figure 6d"),
+        *succeeds_more(LARGE, "minigrid-s17", "In MiniGrid-Memory of size 17", "Figure 6d"),
+    ),
 )

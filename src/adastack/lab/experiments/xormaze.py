@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adastack.lab.claims import Claim, above, all_of, between, near
 from adastack.lab.experiment import Analysis, Experiment
+from adastack.lab.experiments.demir import demir
 from adastack.lab.results import Results
 from adastack.lab.studies.study import Q_SEEDS, Memory, Point, Study
 from adastack.lab.studies.study_figures import (
@@ -22,8 +23,7 @@ POINTS = (
             Memory("AS(κ)", "adaptive", 3),
             Memory("FS(κ)", "frame", 3),
             Memory("FS(k*)", "frame", 5),
-            Memory("Demir(κ)", "push_skip", 3),
-            Memory("Demir(κ) + IM", "push_skip", 3, {"intrinsic": "rare"}),
+            *demir(3),
             Memory("AS(κ), robust", "adaptive", 3, algo="sarsa", preset="robust"),
         ),
     ),

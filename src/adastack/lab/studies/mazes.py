@@ -17,15 +17,24 @@ class Maze:
     """A study in one of the two TMazes."""
 
     kind: str
-    """``"passive"`` or ``"active"``, as in file names and claims."""
+    """``"passive"`` or ``"active"``."""
     study: Study
     where: str
     """Its figure in the paper."""
+    variant: str = ""
+    """Another form of the maze, as in file names and claims, if this is not the usual one."""
+    words: str = ""
+    """What the variant is, as in a sentence: it follows the maze's name."""
+
+    @property
+    def key(self) -> str:
+        """As file names and claims have it."""
+        return f"{self.kind}-{self.variant}" if self.variant else self.kind
 
     @property
     def title(self) -> str:
         """As captions have it: ``Passive-TMaze``."""
-        return f"{self.kind.capitalize()}-TMaze"
+        return f"{self.kind.capitalize()}-TMaze{self.words}"
 
 
 def both_mazes(study: Callable[[str], Study], passive: str, active: str) -> tuple[Maze, Maze]:
@@ -36,7 +45,7 @@ def both_mazes(study: Callable[[str], Study], passive: str, active: str) -> tupl
 def show_mazes(results: Results, mazes: Sequence[Maze], what: str) -> Analysis:
     """Both mazes, one after the other; ``what`` begins every caption, with {} for the maze."""
     return together(
-        [show_study(results, maze.study, what.format(maze.title), maze.kind) for maze in mazes]
+        [show_study(results, maze.study, what.format(maze.title), maze.key) for maze in mazes]
     )
 
 

@@ -12,7 +12,9 @@ from adastack.lab.job import BATCH, Evaluation, Job, train_jobs
 from adastack.lab.results import Results
 
 SMOKE_SEEDS, SMOKE_STEPS = 2, 2000
-Q_SEEDS, PPO_SEEDS, DEMIR_SEEDS, FETCH_SEEDS = 20, 10, 5, 3
+Q_SEEDS, PPO_SEEDS, FETCH_SEEDS = 20, 10, 5
+HELD_OUT = 10
+"""The first of the seeds on which no setting was chosen."""
 NETS = {"MLP": None, "LSTM": "lstm", "Transformer": "transformer"}
 """The paper's networks as figures name them, and as settings do; None is the preset's own."""
 
@@ -58,6 +60,8 @@ class Study:
     preset: str = "paper"
     net: str | None = None
     seeds: int = PPO_SEEDS
+    first_seed: int = 0
+    """The first seed: later ones where settings were chosen on the first."""
     steps: int = PAPER_STEPS
     batch: int = BATCH
     continual: bool = False
@@ -83,7 +87,7 @@ class Study:
                     algo=memory.algo or self.algo,
                     preset=memory.preset or self.preset,
                     steps=scale.pick(paper=self.steps, smoke=self.smoke_steps),
-                    seeds=range(scale.pick(paper=paper, smoke=min(paper, SMOKE_SEEDS))),
+                    seeds=self._seeds(scale.pick(paper=paper, smoke=min(paper, SMOKE_SEEDS))),
                     overrides=self._overrides(memory),
                     evaluate=[*self._tests(point), *memory.tests],
                     batch=scale.pick(paper=self.batch, smoke=BATCH),
@@ -128,6 +132,9 @@ class Study:
         names = [p.name for p in self.points] if points is None else points
         return [(self.arm(n, first, tested), self.arm(n, second, tested)) for n in names]
 
+    def _seeds(self, number: int) -> range:
+        return range(self.first_seed, self.first_seed + number)
+
     def _tests(self, point: Point) -> list[Evaluation]:
         return [Evaluation(task, self.episodes, self.greedy) for task in point.tests]
 
@@ -142,7 +149,14 @@ def sweep_of(studies: Iterable[Study]) -> Callable[[Scale], list[Job]]:
     return lambda scale: [job for study in studies for job in study.jobs(scale)]
 
 
-def tmaze(kind: str, length: int, *, random_length: bool = False, continual: bool = False) -> str:
+def tmaze(
+    kind: str,
+    length: int,
+    *,
+    random_length: bool = False,
+    continual: bool = False,
+    time_limit: int | None = None,
+) -> str:
     """A maze's name with its options.
 
     Example:
@@ -150,7 +164,8 @@ def tmaze(kind: str, length: int, *, random_length: bool = False, continual: boo
         'passive-tmaze:length=6,continual=true'
     """
     flags = {"random_length": random_length, "continual": continual}
-    return f"{kind}-tmaze:length={length}" + "".join(f",{n}=true" for n, on in flags.items() if on)
+    name = f"{kind}-tmaze:length={length}" + "".join(f",{n}=true" for n, on in flags.items() if on)
+    return name if time_limit is None else f"{name},time_limit={time_limit}"
 
 
 def paper_memories(length: int) -> tuple[Memory, ...]:

@@ -47,7 +47,7 @@ def _tile(shows: str, pair: NDArray[Any], current: bool) -> Image:
     tile = canvas.blank(TILE, TILE)
     border = [(1.5, 1.5), (1.5, TILE - 1.5), (TILE - 1.5, TILE - 1.5), (TILE - 1.5, 1.5)]
     canvas.outline(tile, border, 3 if current else 1.2, INK if current else FAINT)
-    of_cart, of_pole = (float(value) for value in pair)
+    of_cart, of_pole = (float(value) for value in pair[:2])
     if shows == "velocity":
         _arrow(tile, (TILE * 0.32, TILE / 2), of_cart / SPEED * 26, CART)
         _arrow(tile, (TILE * 0.68, TILE / 2), of_pole / SPIN * 26, POLE)

@@ -24,7 +24,7 @@ from adastack.tasks.worlds.cartpole.environment import (
     SHOWN,
     TIME_LIMIT,
     X_LIMIT,
-    check_shows,
+    check_view,
     view_space,
 )
 
@@ -44,6 +44,10 @@ class CartPoleState(NamedTuple):
     """(4,): the cart's position and speed, the pole's angle and speed."""
     clock: Array
     """Steps since the reset."""
+    noise: Array | None = None
+    """(2,): how far what is seen is off."""
+    last_action: Array | None = None
+    """The last action, where it is seen."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +66,19 @@ class MaskedCartPole:
     """What is seen: ``velocity`` or ``position``."""
     time_limit: int = TIME_LIMIT
     """Steps after which an episode is truncated; each pays 1 / time_limit."""
+    noise: float = 0.0
+    """The standard deviation of the noise on what is seen."""
+    previous_action: bool = False
+    """Whether the last action is seen, too: 0 or 1, and 0 after a reset."""
 
     def __post_init__(self) -> None:
-        check_shows(self.shows)
+        check_view(self.shows, self.noise)
         object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
 
     @property
     def observation_space(self) -> Box:
-        """Two numbers: of the cart and of the pole."""
-        return view_space(self.shows)
+        """Two numbers, of the cart and of the pole, and perhaps the last action."""
+        return view_space(self.shows, self.previous_action)
 
     @property
     def action_space(self) -> Discrete:
@@ -80,12 +88,14 @@ class MaskedCartPole:
     def reset(self, key: Array) -> tuple[CartPoleState, Array]:
         """Begins near balance."""
         physics = jax.random.uniform(key, (4,), minval=-START, maxval=START)
-        state = CartPoleState(physics, jnp.zeros((), jnp.int32))
+        clock = jnp.zeros((), jnp.int32)
+        state = CartPoleState(physics, clock, *self._seen_beside(jax.random.fold_in(key, 1), clock))
         return state, self.observe(state)
 
     def step(self, key: Array, state: CartPoleState, action: Array) -> Step:
         """Pushes the cart for a fiftieth of a second."""
-        after = CartPoleState(_pushed(state.physics, action), state.clock + 1)
+        physics = _pushed(state.physics, action)
+        after = CartPoleState(physics, state.clock + 1, *self._seen_beside(key, action))
         terminated = (jnp.abs(after.physics[0]) > X_LIMIT) | (
             jnp.abs(after.physics[2]) > ANGLE_LIMIT
         )
@@ -103,7 +113,18 @@ class MaskedCartPole:
 
     def observe(self, state: CartPoleState) -> Array:
         """What is seen of a state."""
-        return state.physics[jnp.array(SHOWN[self.shows])]
+        seen = state.physics[jnp.array(SHOWN[self.shows])]
+        if state.noise is not None:
+            space = view_space(self.shows)
+            seen = jnp.clip(seen + state.noise, space.low, space.high)
+        if state.last_action is not None:
+            seen = jnp.append(seen, state.last_action)
+        return seen
+
+    def _seen_beside(self, key: Array, action: Array) -> tuple[Array | None, Array | None]:
+        """The noise and the last action of a state, where there are any."""
+        noise = self.noise * jax.random.normal(key, (2,)) if self.noise else None
+        return noise, action.astype(jnp.float32) if self.previous_action else None
 
     def draw(self, state: CartPoleState, memory: Slots | None = None) -> Image:
         """The cart and its pole, and the memory below."""
