@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,13 @@ from adastack.lab.runner import BACKENDS
 from adastack.lab.runner import run as run_jobs
 from adastack.lab.speed_estimates import SpeedEstimates
 from adastack.lab.store import ROOT, Store
+
+BASES = {
+    "same": "by runs of the same network, memory and task",
+    "similar": "by similar ones",
+    "table": "by usual speeds",
+}
+"""What a time rests on, as a sentence says it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -157,12 +165,16 @@ def without(sweeps: dict[str, list[Job]], words: Sequence[str]) -> dict[str, lis
 
 def plan(sweeps: dict[str, list[Job]], evidence: Evidence, workers: int) -> dict[str, Any]:
     """How many runs exist, how many are to do, and how long that takes."""
-    speeds = SpeedEstimates(evidence.store)
+    speeds = SpeedEstimates(evidence.store, evidence.archive)
     everything = merged(job for jobs in sweeps.values() for job in jobs)
     finished = {job.address for job in everything if evidence.is_finished(job)}
 
+    def exists(job: Job) -> bool:
+        # One experiment may have all its tests of a run that another wants tested further.
+        return job.address in finished or evidence.archive.is_finished(job)
+
     def size(jobs: list[Job]) -> dict[str, Any]:
-        todo = [job for job in jobs if job.address not in finished]
+        todo = [job for job in jobs if not exists(job)]
         each = [speeds.seconds_left(job) for job in todo]
         return {
             "exist": len(jobs) - len(todo),
@@ -175,7 +187,20 @@ def plan(sweeps: dict[str, list[Job]], evidence: Evidence, workers: int) -> dict
         "experiments": {name: size(jobs) for name, jobs in sweeps.items()},
         "all": size(everything),
         "workers": workers,
-        "measured": sum(speeds.measured(job) is not None for job in everything),
+        "rests_on": _basis([job for job in everything if job.address not in finished], speeds),
+    }
+
+
+def _basis(jobs: list[Job], speeds: SpeedEstimates) -> dict[str, Any]:
+    """How many times rest on what, and where and when that was measured."""
+    count: Counter[str] = Counter(speeds.basis(job) for job in jobs)
+    measured = {timed for job in jobs for timed in speeds.nearest(job)}
+    days = sorted(timed.finished[:10] for timed in measured if timed.finished)
+    return {
+        **{basis: count[basis] for basis in BASES},
+        "machines": sorted({timed.processor for timed in measured if timed.processor}),
+        "elsewhere": sum(not timed.here for timed in measured),
+        "days": days[:1] + days[-1:],
     }
 
 
@@ -220,12 +245,21 @@ def _show_plan(plan: dict[str, Any]) -> None:
     _right(table, 1)
     console = Output()
     console.print(table)
-    known = plan["measured"]
-    console.print(
-        f"Times are for {plan['workers']} workers, from the speed of finished runs like "
-        f"{known} of these and from usual speeds for the rest.",
-        highlight=False,
-    )
+    console.print(_rests_on(plan), markup=False, highlight=False)
+
+
+def _rests_on(plan: dict[str, Any]) -> str:
+    """What the times rest on, in a sentence or two."""
+    found = plan["rests_on"]
+    parts = [f"{found[basis]} {words}" for basis, words in BASES.items() if found[basis]]
+    if not parts:
+        return "Nothing is left to do."
+    said = f"Times are for {plan['workers']} workers: of these runs {', '.join(parts)}."
+    if found["days"]:
+        when = " to ".join(dict.fromkeys(found["days"]))
+        said += f" Measured {when} on {' and '.join(found['machines'])}"
+        said += ", not this machine." if found["elsewhere"] else "."
+    return said
 
 
 def _right(table: Table, first: int) -> None:

@@ -138,7 +138,7 @@ def run(
 
 def _board_of(jobs: list[Job], store: Store, archive: Archive | None) -> Board:
     """Which jobs are finished, and which are to be computed."""
-    board = Board(store, jobs, SpeedEstimates(store))
+    board = Board(store, jobs, SpeedEstimates(store, archive))
     for job in jobs:
         if (archive and archive.is_finished(job)) or store.is_finished(job):
             board.outcome.skipped.append(job.address)

@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
 
 from adastack.deep.network_table import NETWORKS
 from adastack.files import DamagedFileError
-from adastack.lab.job import Job
+from adastack.lab.archive import Archive
+from adastack.lab.archive_file import version_of
+from adastack.lab.job import Evaluation, Job
+from adastack.lab.machine import machine
+from adastack.lab.manifest import Document
 from adastack.lab.store import Store
 from adastack.tasks.registry import TASKS
 from adastack.tasks.spec import parse_spec
@@ -20,13 +26,44 @@ networks and worlds have theirs in their rows."""
 START_SECONDS = {"deep": 8.0, "tabular": 1.0}
 """Importing and compiling."""
 EXACT_SECONDS = 5.0
+TEST_SECONDS = 1.0
 ALIKE = 4
 """Jobs whose steps differ by more than this factor say little about each other: a short one is all
 start, a long one has none."""
+NEWEST = 5
+"""Of runs alike, so many of the newest are asked: code gets faster, and old speeds go stale."""
+
+Basis = Literal["same", "similar", "table"]
+"""Runs of the same network, memory, preset and task; of some of these; usual speeds."""
+
+
+@dataclass(frozen=True, order=True)
+class Timed:
+    """How long something took; the later in order, the more it counts."""
+
+    version: tuple[int, ...]
+    """Of the package."""
+    here: bool
+    """Whether it ran on a machine like this one."""
+    finished: str
+    work: int
+    """Steps, or 1."""
+    usual: float
+    """How long usual speeds let expect, without start."""
+    seconds: float
+    processor: str
 
 
 class SpeedEstimates:
     """Estimates of how long jobs take.
+
+    The closest finished runs count: those with the same algorithm, network, preset, memory, number
+    of slots and task, else those that differ in the task, the memory or the slots, corrected by
+    usual speeds. Of these the newest package's come first, then this machine's.
+
+    Args:
+        store: Runs whose times are known, and runs that have begun.
+        archive: Further runs whose times are known.
 
     Example:
         >>> import tempfile
@@ -35,40 +72,70 @@ class SpeedEstimates:
         3.0
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, archive: Archive | None = None) -> None:
         self._store = store
-        self._measured: dict[Hashable, list[tuple[int, float]]] = {}
+        self._measured: dict[Hashable, dict[str, Timed]] = {}
         self._left: dict[str, float] = {}
+        for job in archive.jobs() if archive else ():
+            assert archive is not None
+            self._add(job, archive.document(job))
         self.learn(store.jobs())
 
     def learn(self, jobs: Iterable[Job]) -> None:
-        """Takes the times of finished jobs into account."""
+        """Takes the times of finished jobs of the store into account."""
         for job in jobs:
             with suppress(DamagedFileError, KeyError, OSError):
-                self._add(job, self._store.document(job)["seconds"])
+                self._add(job, self._store.document(job))
 
-    def _add(self, job: Job, seconds: float) -> None:
+    def _add(self, job: Job, document: Document) -> None:
+        timed = _timed(document, job.steps or 1, _usual(job), document["seconds"])
         for key in _keys(job):
-            self._measured.setdefault(key, []).append((job.steps or 1, seconds))
+            self._measured.setdefault(key, {})[job.address] = timed
+        for test in job.evaluate:
+            spent = document.get("tests", {}).get(test.address, {}).get("seconds")
+            if spent is not None:
+                timed = _timed(document, 1, TEST_SECONDS, spent)
+                for key in _test_keys(job, test):
+                    name = f"{job.address} {test.address}"
+                    self._measured.setdefault(key, {})[name] = timed
+
+    def nearest(self, job: Job) -> list[Timed]:
+        """The finished runs that an estimate rests on; none if it is usual speeds."""
+        return self._nearest(_keys(job), job.steps or 1)[1]
+
+    def basis(self, job: Job) -> Basis:
+        """What an estimate rests on."""
+        level, found = self._nearest(_keys(job), job.steps or 1)
+        return "table" if not found else "similar" if level else "same"
+
+    def _nearest(self, keys: list[Hashable], work: int) -> tuple[int, list[Timed]]:
+        for level, key in enumerate(keys):
+            known = sorted(self._measured.get(key, {}).values(), reverse=True)
+            alike = [each for each in known if work / ALIKE <= each.work <= work * ALIKE]
+            if alike:
+                first = alike[0]
+                best = [e for e in alike if (e.version, e.here) == (first.version, first.here)]
+                return level, best[:NEWEST]
+        return len(keys), []
 
     def measured(self, job: Job) -> float | None:
-        """How long jobs like this took; None if none has finished."""
-        work = job.steps or 1
-        for key in _keys(job):
-            known = self._measured.get(key, [])
-            alike = [(n, s) for n, s in known if work / ALIKE <= n <= work * ALIKE]
-            if alike:
-                return work * sum(s for _, s in alike) / sum(n for n, _ in alike)
-        return None
+        """How long jobs like this took, without tests; None if none has finished."""
+        found = self.nearest(job)
+        return _usual(job) * _slowness(found) if found else None
 
     def seconds(self, job: Job) -> float:
         """How long one core needs for a whole job."""
+        return self._training(job) + self._tests(job)
+
+    def _training(self, job: Job) -> float:
         found = self.measured(job)
         if found is not None:
             return found
-        if not job.steps:
-            return EXACT_SECONDS
-        return _start(job) + job.steps / usual_rate(job)
+        return _usual(job) + (_start(job) if job.steps else 0.0)
+
+    def _tests(self, job: Job) -> float:
+        known = (self._nearest(_test_keys(job, test), 1)[1] for test in job.evaluate)
+        return sum(TEST_SECONDS * (_slowness(found) if found else 1.0) for found in known)
 
     def share_left(self, job: Job) -> float:
         """The share of a training that was left when it was first asked for."""
@@ -79,8 +146,26 @@ class SpeedEstimates:
 
     def seconds_left(self, job: Job) -> float:
         """How long one core still needs for a job that may have begun."""
-        share, whole = self.share_left(job), self.seconds(job)
-        return whole if share == 1 else max(share * whole, _start(job))
+        share, whole = self.share_left(job), self._training(job)
+        rest = whole if share == 1 else max(share * whole, _start(job))
+        return rest + self._tests(job)
+
+
+def _timed(document: Document, work: int, usual: float, seconds: float) -> Timed:
+    processor = document.get("machine", {}).get("processor", "")
+    here = processor == machine()["processor"]
+    finished = document.get("finished", "")
+    return Timed(version_of(document), here, finished, work, usual, seconds, processor)
+
+
+def _slowness(found: list[Timed]) -> float:
+    """How many times slower than usual."""
+    return sum(each.seconds for each in found) / sum(each.usual for each in found)
+
+
+def _usual(job: Job) -> float:
+    """How long usual speeds let expect, without start."""
+    return job.steps / usual_rate(job) if job.steps else EXACT_SECONDS
 
 
 def _start(job: Job) -> float:
@@ -117,5 +202,17 @@ def _keys(job: Job) -> list[Hashable]:
     if not job.steps:
         return [(job.kind, settings.get("task"), settings.get("memory")), (job.kind,)]
     near = (settings.get("algo"), _net(job), settings.get("preset"))
-    task = _world(job)
-    return [(*near, task, settings.get("stack_size")), (*near, task), near]
+    task, memory, slots = _world(job), settings.get("memory"), settings.get("stack_size")
+    return [
+        (*near, task, memory, slots),
+        (*near, task, slots),
+        (*near, memory, slots),
+        (*near, task),
+        near,
+    ]
+
+
+def _test_keys(job: Job, test: Evaluation) -> list[Hashable]:
+    """What the time of a test depends on."""
+    kind = ("test", _net(job), job.settings.get("stack_size"))
+    return [(*kind, test.task), ("test", test.task), (*kind, parse_spec(test.task).name)]
