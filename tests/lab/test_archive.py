@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from adastack.cli import main
+from adastack.commands import archive as commands
 from adastack.lab import experiments, meaning
-from adastack.lab.archive import Archive
+from adastack.lab.archive import EVIDENCE, Archive
 from adastack.lab.archive_file import columns, rows_of
 from adastack.lab.archiving import merge
 from adastack.lab.evidence import Evidence
@@ -223,6 +224,7 @@ def test_a_bare_clone_reports_and_has_nothing_to_do(
 ):
     shutil.copytree(archive.root, tmp_path / "results" / "evidence")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(commands, "EVIDENCE", EVIDENCE)
     assert main(["reproduce", "small", "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)["plan"]["all"]
     assert (plan["exist"], plan["to_do"]) == (5, 0)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from html import escape
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,7 @@ from adastack.lab.execute import perform
 from adastack.lab.experiment import SCALES, Analysis, Experiment, Figure, Table
 from adastack.lab.job import Job, train_jobs
 from adastack.lab.publish import write_results
-from adastack.lab.report import NAMES, NUMBERS, missing_rows, report_page
+from adastack.lab.report import BADGES, NAMES, NUMBERS, missing_rows, report_page
 from adastack.lab.report_data import gather
 from adastack.lab.store import Store
 from adastack.progress import Silent
@@ -212,6 +213,42 @@ def test_the_results_folder_is_small_and_the_same_every_time(store, data, tmp_pa
     assert "2 of 2 \\| seeds" in page
     assert "(../README.md#names-and-numbers)" in page
     assert f"## Names and numbers\n\n{NAMES}\n\n{NUMBERS}\n" in text
+
+
+def test_what_is_not_recomputed_is_not_dropped(store, data, tmp_path):
+    write_results(data, tmp_path)
+    before = read(tmp_path / "maze")
+    # A report from no run at all leaves the page as it is, and links to it.
+    nothing = Store(tmp_path / "none")
+    write_results(gather(nothing, BOTH, SCALES["paper"]), tmp_path)
+    assert read(tmp_path / "maze") == before
+    text = (tmp_path / "README.md").read_text()
+    assert "(maze/README.md) | Figure 1 | 0 of 4 ([earlier](maze/README.md): 2) |" in text
+    assert f"{BADGES['not enough runs']} (earlier report: holds) | Two slots" in text
+    assert "Not run yet: empty." in text
+    # One from fewer runs moves it aside.
+    job = sweep(SCALES["paper"])[2]
+    with nothing.claim(job) as folder:
+        perform(job, folder, Silent())
+    fewer = gather(nothing, BOTH, SCALES["paper"])
+    write_results(fewer, tmp_path)
+    kept = read(tmp_path / "maze" / "earlier")
+    assert set(kept) == set(before)
+    same = [path for path in before if path.suffix != ".md"]
+    assert [kept[path] for path in same] == [before[path] for path in same]
+    assert "(../../README.md#names-and-numbers)" in kept[Path("README.md")].decode()
+    page = (tmp_path / "maze" / "README.md").read_text()
+    assert "1 of 4 runs finished" in page
+    assert "An [earlier report](earlier/README.md) rests on 2 runs" in page
+    assert "(earlier report: holds)" in page
+    text = (tmp_path / "README.md").read_text()
+    assert "1 of 4 ([earlier](maze/earlier/README.md): 2)" in text
+    first = read(tmp_path)
+    write_results(fewer, tmp_path)
+    assert read(tmp_path) == first
+    # One from as many takes its place.
+    write_results(data, tmp_path)
+    assert read(tmp_path / "maze") == before
 
 
 def test_the_command(store, tmp_path, capsys, monkeypatch):

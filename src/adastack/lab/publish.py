@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 from adastack.files import encode_json, write_json, write_whole
+from adastack.lab.earlier import earlier_page, earlier_verdicts, keep_earlier, runs_behind
 from adastack.lab.experiment import Table
 from adastack.lab.report import BADGES, NAMES, NUMBERS, command_of
 from adastack.lab.report_data import STATUSES, ExperimentReport, ReportData
@@ -19,8 +20,8 @@ def write_results(data: ReportData, folder: Path) -> list[Path]:
     """Writes tables, figures and verdicts of every experiment with a finished run.
 
     An experiment's folder holds a CSV file for each table, an SVG file for each figure,
-    ``claims.json`` and a README; what an earlier report wrote there and this one does not is
-    removed.
+    ``claims.json`` and a README. What an earlier report wrote from more runs is kept: see
+    `adastack.lab.earlier`.
 
     Returns:
         The files, in order.
@@ -29,13 +30,14 @@ def write_results(data: ReportData, folder: Path) -> list[Path]:
     files = [path for report in shown for path in _write_experiment(report, data.scale, folder)]
     computed = {"machines": data.machines, "libraries": data.libraries}
     write_json(folder / "machine.json", computed)
-    write_whole(folder / "README.md", _readme(data, shown).encode())
+    write_whole(folder / "README.md", _readme(data, folder).encode())
     return [*files, folder / "machine.json", folder / "README.md"]
 
 
 def _write_experiment(report: ExperimentReport, scale: str, folder: Path) -> list[Path]:
     place = folder / report.experiment.name
     place.mkdir(parents=True, exist_ok=True)
+    keep_earlier(place, len(report.finished))
     contents = {f"{table.name}.csv": _csv(table) for table in report.analysis.tables}
     contents |= {
         f"{figure.name}.svg": f"{slim(figure.svg)}\n".encode() for figure in report.analysis.figures
@@ -53,7 +55,7 @@ def _write_experiment(report: ExperimentReport, scale: str, folder: Path) -> lis
             for claim, verdict in report.verdicts
         ]
     )
-    contents["README.md"] = _page(report, scale).encode()
+    contents["README.md"] = _page(report, scale, place).encode()
     for old in place.iterdir():
         if old.suffix in OURS and old.name not in contents:
             old.unlink()
@@ -70,8 +72,9 @@ def _csv(table: Table) -> bytes:
     return text.getvalue().encode()
 
 
-def _readme(data: ReportData, shown: list[ExperimentReport]) -> str:
+def _readme(data: ReportData, folder: Path) -> str:
     """The first page: which claims hold, with links to the experiments."""
+    shown = [report for report in data.reports if _has_page(report, folder)]
     count = data.count
     parts = [
         "# Results",
@@ -82,14 +85,19 @@ def _readme(data: ReportData, shown: list[ExperimentReport]) -> str:
         "[evidence](evidence) and the runs in a store.",
         "## Experiments",
         "Each has a page: what was run, its claims with what was measured, figures and tables.",
-        _experiments(shown),
+        _experiments(shown, folder),
     ]
-    missing = [c.experiment.name for c in data.reports if not c.finished]
+    missing = [c.experiment.name for c in data.reports if c not in shown]
     if missing:
         parts += [f"Not run yet: {', '.join(missing)}."]
-    parts += ["## Claims", _claims(data, {c.experiment.name for c in shown})]
+    parts += ["## Claims", _claims(data, folder)]
     parts += ["## Names and numbers", NAMES, NUMBERS]
     return "\n\n".join(parts) + "\n"
+
+
+def _has_page(report: ExperimentReport, folder: Path) -> bool:
+    """Whether this report or an earlier one has written a page."""
+    return bool(report.finished) or runs_behind(folder / report.experiment.name) > 0
 
 
 def _computers(data: ReportData) -> str:
@@ -100,43 +108,72 @@ def _computers(data: ReportData) -> str:
     )
 
 
-def _experiments(shown: list[ExperimentReport]) -> str:
+def _experiments(shown: list[ExperimentReport], folder: Path) -> str:
     rows = []
     for report in shown:
         each, count = report.experiment, report.count
         runs = f"{len(report.finished)} of {len(report.jobs)}"
+        earlier = earlier_page(folder / each.name, len(report.finished))
+        if earlier is not None:
+            page = earlier.relative_to(folder).as_posix()
+            runs += f" ([earlier]({page}/README.md): {runs_behind(earlier)})"
         numbers = [str(count[status]) for status in STATUSES]
         rows.append([f"[{each.title}]({each.name}/README.md)", each.where, runs, *numbers])
     header = ["experiment", "in the paper", "runs finished", "claims hold", "fail", "undecided"]
     return _markdown(header, rows)
 
 
-def _claims(data: ReportData, shown: set[str]) -> str:
+def _claims(data: ReportData, folder: Path) -> str:
     rows = []
     for status in STATUSES:
         for report in data.reports:
             name = report.experiment.name
-            link = f"[{name}]({name}/README.md)" if name in shown else name
+            link = f"[{name}]({name}/README.md)" if _has_page(report, folder) else name
+            earlier = _earlier(report, folder / name)
             rows += [
-                [BADGES[status], claim.sentence, claim.where, link]
+                [BADGES[status] + earlier.get(claim.id, ""), claim.sentence, claim.where, link]
                 for claim, verdict in report.verdicts
                 if verdict.status == status
             ]
     return _markdown(["verdict", "claim", "in the paper", "experiment"], rows)
 
 
-def _page(report: ExperimentReport, scale: str) -> str:
+def _earlier(report: ExperimentReport, place: Path) -> dict[str, str]:
+    """What stands beside the verdict of a claim that an earlier report could decide."""
+    said = earlier_verdicts(place, len(report.finished))
+    now = {claim.id: verdict.status for claim, verdict in report.verdicts}
+    undecided = STATUSES[-1]
+    return {
+        name: f" (earlier report: {verdict})"
+        for name, verdict in said.items()
+        if now.get(name) == undecided and verdict not in (undecided, "not enough runs")
+    }
+
+
+def _page(report: ExperimentReport, scale: str, place: Path) -> str:
     """An experiment's own page."""
-    each, analysis = report.experiment, report.analysis
+    each, analysis, earlier = report.experiment, report.analysis, _earlier(report, place)
     claims = [
-        [BADGES[found.status], claim.sentence, _lines(found.measured), found.needed, claim.where]
+        [
+            BADGES[found.status] + earlier.get(claim.id, ""),
+            claim.sentence,
+            _lines(found.measured),
+            found.needed,
+            claim.where,
+        ]
         for claim, found in report.verdicts
     ]
     tables = [f"[{table.name}.csv]({table.name}.csv)" for table in analysis.tables]
+    kept = earlier_page(place, len(report.finished))
+    more = kept and (
+        f"An [earlier report]({kept.name}/README.md) rests on {runs_behind(kept)} runs, more than "
+        "are there now."
+    )
     parts = [
         f"# {each.title}",
         f"{each.where}; {len(report.finished)} of {len(report.jobs)} runs finished. Made by",
         f"    {command_of(each.name, scale)}",
+        *([more] if more else []),
         each.page.strip(),
         "## Claims",
         "What [names and numbers](../README.md#names-and-numbers) mean.",
