@@ -8,14 +8,17 @@ import pytest
 
 from adastack.cli import main
 from adastack.commands import archive as commands
+from adastack.commands.archive import wanted_jobs
 from adastack.lab import experiments, meaning
 from adastack.lab.archive import EVIDENCE, Archive
-from adastack.lab.archive_file import columns, rows_of
+from adastack.lab.archive_file import columns, encode, rows_of
 from adastack.lab.archiving import merge
+from adastack.lab.curves import DRAWN, thinned
 from adastack.lab.evidence import Evidence
 from adastack.lab.execute import perform
 from adastack.lab.experiment import SCALES, Experiment
 from adastack.lab.job import Evaluation, Job
+from adastack.lab.manifest import to_jsonable
 from adastack.lab.publish import write_results
 from adastack.lab.report_data import gather
 from adastack.lab.results import Results
@@ -31,6 +34,7 @@ POINT = Point(
     "3", TASK, (Memory("AS(κ)", "adaptive", 2), Memory("FS(κ)", "frame", 2)), tests=(LONGER,)
 )
 STUDY = Study("length", (POINT,), smoke=(POINT,), algo="q", seeds=4, batch=2, steps=20_000)
+METRICS = [f"metric {i}" for i in range(12)]
 KAPPA = Job("kappa", {"task": "xormaze"})
 SMALL = Experiment(
     name="small",
@@ -255,3 +259,16 @@ def test_rows_come_back_from_columns():
     assert rows_of(columns(rows)) == rows
     uneven = [{"a": 1}, {"b": 2}]
     assert rows_of(columns(uneven)) == uneven
+
+
+def test_the_whole_paper_fits_into_twenty_megabytes():
+    """Every training with curves of full length that do not repeat, and every test."""
+    rng, rows = np.random.default_rng(0), [{"seed": 0, **dict.fromkeys(METRICS, 1 / 3)}]
+    metrics = {name: rng.random((1, 10_000)) for name in DRAWN}
+    curves = to_jsonable(thinned({"step": np.arange(1, 10_001) * 100, **metrics}))
+    common = {"result": columns(rows), "means": columns(rows), "versions": {"adastack": "0" * 800}}
+    seed = len(encode({"curves": curves, **common}))
+    test = len(encode({"seeds": columns(rows)}))
+    trained = [job for job in wanted_jobs().values() if job.kind == "train"]
+    size = sum(len(job.settings["seeds"]) * (seed + test * len(job.evaluate)) for job in trained)
+    assert 5e6 < size < 20e6

@@ -92,7 +92,7 @@ def wanted_jobs() -> dict[str, Job]:
 def notices(archive: Archive) -> list[str]:
     """A line for what is damaged, and one for each reason why archived runs no longer count."""
     lines = [f"damaged: {line}" for line in archive.damaged.values()]
-    return lines + grouped(archive.changed, "archived", "no longer count")
+    return lines + grouped(archive.changed, "archived", "not counted")
 
 
 def grouped(reasons: Mapping[str, str], what: str, fate: str) -> list[str]:
@@ -116,13 +116,13 @@ def show(result: dict[str, Any]) -> None:
         lines += [f"{words}; {len(result['unasked'])} are of no experiment at the paper's scale"]
         lines += grouped(result["refused"], "finished", "not archived")
     lines += [f"damaged: {line}" for line in result["damaged"].values()]
-    lines += grouped(result["changed"], "archived", "no longer count")
+    lines += grouped(result["changed"], "archived", "not counted")
     if result["unused"]:
-        unused = dict.fromkeys(result["unused"], "no experiment has them now")
+        unused = dict.fromkeys(result["unused"], "no experiment has it now")
         lines += grouped(unused, "archived", "not used")
     if result["lack_tests"]:
-        lacking = dict.fromkeys(result["lack_tests"], "some experiment has more")
-        lines += grouped(lacking, "archived", "lack tests")
+        lacking = dict.fromkeys(result["lack_tests"], "another experiment has more")
+        lines += grouped(lacking, "archived", "without all tests")
     lines += [
         f"{result['finished']} of {result['wanted']} runs, {result['bytes'] / 1e6:.1f} MB "
         f"in {result['archive']}"
