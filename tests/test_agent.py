@@ -56,6 +56,35 @@ def test_every_form_of_an_environment_is_learned(env):
     assert np.isfinite(agent.evaluate(4)["return"])
 
 
+class Told(Recall):
+    """Says in a list what must be remembered."""
+
+    def reset(self, *, seed=None, options=None):
+        observation, _ = super().reset(seed=seed)
+        return observation, {"shown": self.sign, "cue": [self.sign, -1][: 1 + self.sign]}
+
+    def step(self, action):
+        *rest, info = super().step(action)
+        return *rest, {**info, "shown": 3, "cue": [self.sign, -1][: 1 + self.sign]}
+
+
+def test_cues_may_be_lists():
+    agent = learned(Told, steps=128)
+    row = agent.evaluate(8)
+    # The first step of four has nothing in memory yet.
+    assert row["memory_regret"] >= 0.25
+    assert row["active_regret"] is not None
+
+
+@pytest.mark.filterwarnings("ignore:.*text is left out")
+def test_environments_with_missions_are_learned():
+    envs = pytest.importorskip("minigrid.envs")
+    agent = learned(lambda: envs.MemoryEnv(size=7))
+    env = agent.wrap(envs.MemoryEnv(size=7))
+    action, _ = agent.predict(env.reset(seed=0)[0])
+    assert env.action_space.contains(action)
+
+
 def test_what_is_no_environment_is_refused():
     with pytest.raises(TypeError, match=r"expected the name of a task.*actual: int"):
         Agent(3)

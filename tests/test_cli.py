@@ -130,3 +130,22 @@ def test_an_environment_that_is_nowhere_is_asked_for(capsys):
     assert "expected a module on the path" in capsys.readouterr().err
     assert main(["train", "NoSuchEnv-v0"]) == 2
     assert "module:Id-v0, or --import" in capsys.readouterr().err
+
+
+def test_runs_lists_what_was_trained(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["runs"]) == 2
+    assert "adastack train" in capsys.readouterr().err
+    assert main(["train", "passive-tmaze:length=4", "--steps", "20000", "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["run"]
+    assert main(["runs", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["trained"]
+    assert row["address"] == run
+    assert (row["status"], row["steps"], row["seeds"]) == ("finished", 20_000, [0])
+    assert 0 <= row["success"] <= 1
+    assert main(["runs", "tmaze"]) == 0
+    shown = capsys.readouterr().out
+    assert "passive-tmaze:length=4, sarsa, adaptive memory of 2" in shown
+    assert "1 run in runs" in shown
+    assert main(["runs", "xormaze"]) == 0
+    assert "0 runs in runs" in capsys.readouterr().out

@@ -14,7 +14,16 @@ ROOT = Path(adastack.__file__).parent
 GROUND = ("extras", "files", "settings", "progress")
 ROOMS = (
     *("memory", "wrappers", "tasks", "process", "theory", "tabular", "deep"),
-    *("runs", "tensorboard", "training", "integrations", "viewer", "agent", "lab"),
+    *(
+        "runs",
+        "tensorboard",
+        "learning_curve",
+        "training",
+        "integrations",
+        "viewer",
+        "agent",
+        "lab",
+    ),
     *("bench", "commands", "cli"),
 )
 """As docs/contributing.md lists them."""

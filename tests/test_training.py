@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from adastack.files import DamagedFileError
+from adastack.process.events import LEARNING
 from adastack.progress import Silent
 from adastack.runs import Run, RunError
 from adastack.training import evaluate, train
@@ -66,6 +67,29 @@ def test_a_run_reports_what_it_is_worth(finished):
     assert curves["step"].tolist() == list(range(100, 3001, 100))
     assert curves["success"].shape == (2, 30)
     assert (curves["evictions"].sum(axis=2) == 100).all()
+
+
+def test_a_run_has_a_picture_and_events_of_how_it_learned(finished, tmp_path):
+    loader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    path, _ = finished
+    tabular = tmp_path / "table"
+    train(**arguments(tabular, algo="sarsa", preset="robust", overrides={}))
+    scalars = {}
+    for folder in (path, tabular):
+        assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+        reader = loader.EventAccumulator(str(folder / "events")).Reload()
+        scalars[folder] = {name: reader.Scalars(name) for name in reader.Tags()["scalars"]}
+    common = {"return", "success", "memory_regret", "episode_length"}
+    assert common <= scalars[tabular].keys()
+    assert common | {*LEARNING} <= scalars[path].keys()
+    last = {name: events[-1].value for name, events in scalars[path].items()}
+    n_actions, k = 4, 2
+    assert 0 < last["entropy"] <= np.log(n_actions) + 1e-6
+    assert 0 < last["memory_entropy"] <= np.log(k) + 1e-6
+    assert 0 <= last["clip_fraction"] < 1
+    assert 0 <= last["kl"] < 0.5
+    assert last["value_loss"] > 0
+    assert last["episode_length"] > 1
 
 
 def test_a_run_killed_in_the_middle_ends_as_if_it_never_was(finished, tmp_path):

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from adastack.learning_curve import picture_of, plot_curves
 from adastack.process.policy import memory_rule
 from adastack.progress import Silent, watch
 from adastack.runs import Run, RunError
 from adastack.tasks.registry import resolve
+from adastack.tasks.text import without_text
 from adastack.training import (
     RunSpec,
     Session,
@@ -139,7 +141,7 @@ class Agent:
         """An environment with this agent's memory, whose stacks `predict` understands."""
         settings = self._document["settings"]
         return MemoryStack(
-            env,
+            without_text(env),
             self._document["stack_size"],
             rule=memory_rule(self._document["memory"], settings.get("fill_first", False)),
             padding_type=settings.get("padding", "empty"),
@@ -180,8 +182,6 @@ class Agent:
 
     def plot(self, metrics: tuple[str, ...] = ("return", "success")) -> Any:
         """A matplotlib figure of the learning curves."""
-        from adastack.viewer.learning_curve import plot_curves
-
         return plot_curves(self._learned().curves(), metrics)
 
     def watch(self, path: str | Path | None = None, *, seed: int = 0, max_steps: int = 200) -> Any:
@@ -192,9 +192,9 @@ class Agent:
             seed: Of the episode.
             max_steps: How many steps to show at most.
         """
-        from adastack.viewer.show import Show, episode_page
+        from adastack.viewer.show import Show, drawn_env, episode_page
 
-        env = self._task.env(render_mode="rgb_array")
+        env = drawn_env(self._task)
         wrapped = self.wrap(env)
         learned = self._learned()
         show = Show(
@@ -219,6 +219,7 @@ class Agent:
         arrays, meta = self._learned().checkpoint()
         run = Run.create(folder, self._document)
         run.save_checkpoint(arrays, **meta)
+        run.save_picture(picture_of(self._learned().curves()))
         return run.path
 
     @classmethod

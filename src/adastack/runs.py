@@ -6,6 +6,7 @@ A run folder holds
 - ``checkpoint.json`` and the arrays it names: where the run stands, its curves among them,
   checksummed;
 - ``events/``: the curves for TensorBoard;
+- ``curves.png``: a picture of them, once the run has finished;
 - ``result.json``: the outcome, once the run has finished, or ``failure.json``, why it has not.
 """
 
@@ -163,6 +164,10 @@ class Run:
         if saved is None:
             raise RunError(f"{self.path} has no checkpoint yet: train it first")
         return saved_curves(saved[0])
+
+    def save_picture(self, picture: bytes) -> None:
+        """Keeps a picture of the curves, a PNG."""
+        write_whole(self.path / "curves.png", picture)
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Marks the run finished."""

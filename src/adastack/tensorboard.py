@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.memory.regret import REGRETS
+from adastack.process.events import LEARNING
 
 _POLYNOMIAL = 0x82F63B78
 
@@ -95,10 +96,13 @@ class EventFile:
 
 
 class CurveEvents:
-    """Writes curves, averaged over the seeds, with a point for every ten windows."""
+    """Writes curves, averaged over the seeds, with a point for every ten windows.
+
+    Runs of networks have `LEARNING` beside what happened in the environments.
+    """
 
     every = 10
-    names = ("return", "success", *REGRETS)
+    names = ("return", "success", *REGRETS, *LEARNING)
 
     def __init__(self, folder: Path, size: int, points: int) -> None:
         self.file = EventFile(folder / "events" / "events.out.tfevents.0", size)
@@ -109,10 +113,21 @@ class CurveEvents:
         while (self.points + 1) * self.every <= len(curves["step"]):
             window = slice(self.points * self.every, (self.points + 1) * self.every)
             self.points += 1
-            parts = {name: curves[name][:, window] for name in self.names}
+            parts = {name: curves[name][:, window] for name in self.names if name in curves}
             numbers = {
                 name: float(np.nanmean(part))
                 for name, part in parts.items()
                 if not np.isnan(part).all()
             }
+            if curves["attempts"][:, window].any():
+                numbers["episode_length"] = self._length(curves, window)
             self.file.add(int(curves["step"][window][-1]), numbers)
+
+    def _length(self, curves: Mapping[str, NDArray[Any]], window: slice) -> float:
+        """The mean length of the attempts that ended: steps since the last point with any."""
+        attempts, step = curves["attempts"].sum(axis=0), curves["step"]
+        before = np.flatnonzero(attempts[: window.start])
+        # A point is written whole: steps count from the end of the point that an attempt ended in.
+        first = 0 if not len(before) else (before[-1] // self.every + 1) * self.every
+        steps = step[window.stop - 1] - (step[first - 1] if first else 0)
+        return float(steps * len(curves["attempts"]) / attempts[window].sum())

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.learning_curve import picture_of
 from adastack.process.policy import Act
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
@@ -282,6 +283,7 @@ def train(*, path: Path, resume: bool, progress: Progress, **asked: Any) -> dict
     except FloatingPointError as error:
         run.fail(str(error))
         raise RuntimeError(str(error)) from None
+    run.save_picture(picture_of(session.curves()))
     run.finish(result)
     return result
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adastack.cli import main
-from adastack.commands.find_k import _first_enough, _mean, _stop, show
+from adastack.commands.find_k import _answer, _first_enough, _mean, _stop, show
 
 
 def row(value, optimality=None, spread=0.05, seeds=10):
@@ -67,7 +67,15 @@ def test_stacks_that_learned_nothing_are_not_called_enough(tmp_path, capsys):
     words = ["--steps", "100", "--seeds", "2", "--max-k", "1", "--no-proof"]
     assert main(["find-k", "xormaze", *words, "--out", str(tmp_path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "does as well as any tried (return 0.000): k = 1; kappa is not proved here" in said
+    assert "undecided: no stack beat k = 1 (best return 0.000)" in said
+    assert "kappa is not proved here" in said
+
+
+def test_one_slot_is_enough_only_where_it_is_known_to_be_good():
+    assert _answer([{"k": 1, **row(1)}, {"k": 2, **row(1)}]) is None
+    assert _answer([{"k": 1, **row(1), "success": 1.0}, {"k": 2, **row(1)}]) == 1
+    assert _answer([{"k": 1, **row(1, optimality=0.995)}]) == 1
+    assert _answer([{"k": 1, **row(0)}, {"k": 2, **row(1)}]) == 2
 
 
 def test_a_world_is_searched_with_its_own_settings(tmp_path, capsys):

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from adastack.process.events import ACTIVE, AFTER, ATTEMPT, MEMORY, PASSIVE, SUCCESS, saved_curves
+from adastack.process.events import (
+    ACTIVE,
+    AFTER,
+    ATTEMPT,
+    LEARNING,
+    MEMORY,
+    PASSIVE,
+    SUCCESS,
+    saved_curves,
+)
 from adastack.process.recorder import Recorder
 from adastack.tensorboard import CurveEvents
 
@@ -16,7 +25,8 @@ def random_steps(updates=5, seeds=2, time=37, envs=3, k=4):
     over = rng.random(shape) < 0.1
     flags = np.where(over, ATTEMPT | (rng.random(shape) < 0.5) * SUCCESS, 0)
     flags = flags | rng.integers(16, size=shape) * MEMORY
-    return rng.normal(size=shape), flags.astype(np.uint8), rng.integers(k, size=shape)
+    learning = rng.normal(size=(updates, seeds, len(LEARNING)))
+    return rng.normal(size=shape), flags.astype(np.uint8), rng.integers(k, size=shape), learning
 
 
 def record(steps, parts):
@@ -27,8 +37,8 @@ def record(steps, parts):
 
 
 def test_curves_match_slow_sums():
-    reward, flags, evicted = random_steps()
-    curves = record((reward, flags, evicted), 1)
+    reward, flags, evicted, _ = steps = random_steps()
+    curves = record(steps, 1)
     for seed in range(2):
         order = [array[:, seed].reshape(-1, 3) for array in (reward, flags, evicted)]
         rows, running = [], np.tile([0.0, 1.0], (3, 1))
@@ -62,6 +72,26 @@ def test_curves_match_slow_sums():
                 assert curves[name][seed, point] == pytest.approx(value, rel=1e-5), name
             slots = np.bincount(window[:, 5].astype(int), minlength=4)
             assert curves["evictions"][seed, point].tolist() == slots.tolist()
+
+
+def test_a_window_has_what_the_update_that_it_ends_in_says_of_itself():
+    *_, learning = steps = random_steps()
+    curves = record(steps, 1)
+    updates = [0, 1, 2, 3, 4]  # Of 111 steps each, so that each of them ends a window of 100.
+    for i, name in enumerate(LEARNING):
+        np.testing.assert_allclose(curves[name], learning[updates, :, i].T, rtol=1e-6)
+
+
+def test_an_old_checkpoint_knows_nothing_of_its_updates():
+    steps = random_steps()
+    first, second = Recorder(2, 3, 4, GAMMA), Recorder(2, 3, 4, GAMMA)
+    first.add(*(array[:2] for array in steps))
+    old = first.state()
+    second.restore({name: old[name] for name in old if "learning" not in name})
+    second.add(*(array[2:] for array in steps))
+    found, whole = second.curves()["kl"], record(steps, 1)["kl"]
+    assert np.isnan(found[:, :2]).all()
+    np.testing.assert_array_equal(found[:, 2:], whole[:, 2:])
 
 
 def test_it_does_not_matter_how_steps_are_cut():
@@ -102,15 +132,19 @@ def test_tensorboard_reads_the_events(tmp_path):
     curves = {name: np.full((2, 25), 0.5) for name in CurveEvents.names}
     curves["step"] = np.arange(1, 26) * 100
     curves["success"][:, 10:] = np.nan
+    curves["attempts"] = np.zeros((2, 25))
+    curves["attempts"][:, [3, 7, 19]] = 1
     events = CurveEvents(tmp_path, 0, 0)
     events.add(curves)
     reader = loader.EventAccumulator(str(tmp_path / "events")).Reload()
     assert [(e.step, e.value) for e in reader.Scalars("return")] == [(1000, 0.5), (2000, 0.5)]
     assert [e.step for e in reader.Scalars("success")] == [1000]
+    assert {*CurveEvents.names, "episode_length"} == {*reader.Tags()["scalars"]}
+    assert [e.value for e in reader.Scalars("episode_length")] == [500, 1000]
 
 
 def test_a_resumed_event_file_is_cut_back(tmp_path):
-    curves = {name: np.full((1, 30), 0.5) for name in CurveEvents.names}
+    curves = {name: np.full((1, 30), 0.5) for name in (*CurveEvents.names, "attempts")}
     curves["step"] = np.arange(1, 31) * 100
     short = {name: array[..., :10] for name, array in curves.items()}
     events = CurveEvents(tmp_path, 0, 0)

@@ -252,6 +252,35 @@ def test_ids_are_made_by_gymnasium():
         resolve("CartPole-v1").finite()
 
 
+@pytest.mark.parametrize(
+    ("package", "env_id"),
+    [("popgym", "popgym-RepeatFirstEasy-v0"), ("minigrid", "MiniGrid-MemoryS7-v0")],
+)
+def test_ids_of_known_packages_need_no_import(package, env_id, monkeypatch):
+    pytest.importorskip(package)
+    code = f"from adastack.tasks import resolve; resolve({env_id!r}).env().reset(seed=0)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    monkeypatch.delitem(gym.registry, env_id, raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"pip install 'adastack\[{package}\]'"):
+        resolve(env_id)
+
+
+def test_text_is_left_out_of_observations():
+    pytest.importorskip("minigrid").register_minigrid_envs()
+    with pytest.warns(UserWarning, match=r"MemoryS7-v0: text is left out .*: mission"):
+        env = resolve("MiniGrid-MemoryS7-v0").env()
+    assert list(env.observation_space) == ["direction", "image"]
+    assert env.reset(seed=0)[0] in env.observation_space
+    with pytest.warns(UserWarning, match="mission"):
+        envs = resolve("MiniGrid-MemoryS7-v0").vector_env(2)
+    assert list(envs.single_observation_space) == ["direction", "image"]
+    named = gym.make("MiniGrid-MemoryS7-v0")
+    with pytest.warns(UserWarning, match="mission"):
+        copied = resolve(SyncVectorEnv([lambda: named])).vector_env(1)
+    assert list(copied.single_observation_space) == ["direction", "image"]
+
+
 def test_the_active_tmaze_has_the_limit_that_the_table_says():
     assert TASKS["active-tmaze"].horizon == "max(100, 4 length)"
     assert make_task("active-tmaze:length=25").time_limit == 100

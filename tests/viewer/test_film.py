@@ -5,10 +5,12 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 from PIL import Image
 
 from adastack.tasks import FiniteTaskEnv, passive_tmaze
 from adastack.viewer import shoot
+from adastack.viewer.bars import SMALL, Bars
 from adastack.wrappers import MemoryStack
 
 
@@ -77,7 +79,36 @@ def test_without_ffmpeg_it_says_what_to_install(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_does_not_draw_is_refused():
-    env = MemoryStack(gymnasium.make("CartPole-v1"), 2)
-    with pytest.raises(ValueError, match="draws rgb arrays"):
-        shoot(env, lambda stack, ages: (0, 0))
+@pytest.mark.parametrize("render_mode", [None, "rgb_array"])
+def test_what_draws_no_memory_is_shown_with_bars(render_mode):
+    env = MemoryStack(gymnasium.make("CartPole-v1", render_mode=render_mode), 2)
+    film = shoot(env, lambda stack, ages: (0, 1), max_steps=4)
+    assert len(film.pictures) == 5
+    rows = [picture[-120:] for picture in film.pictures]
+    # The first observation stays in slot 0 while the newest changes.
+    left, right = slice(0, 18 + SMALL), slice(18 + SMALL + 20, None)
+    assert all((row[:80, left] == rows[1][:80, left]).all() for row in rows[2:])
+    assert not (rows[1][:80, right] == rows[4][:80, right]).all()
+
+
+@pytest.mark.parametrize(
+    ("space", "high", "low"),
+    [
+        (spaces.Box(-1, 1, (2,), np.float32), [1, 1], [-1, -1]),
+        (spaces.Box(-np.inf, np.inf, (2,), np.float32), [5, 5], [0, 0]),
+        (spaces.Discrete(4), 3, 0),
+        (spaces.Box(0, 255, (4, 4, 3), np.uint8), np.full((4, 4, 3), 255), np.zeros((4, 4, 3))),
+        (spaces.Dict(a=spaces.Discrete(2), b=spaces.Box(0, 1, (1,))), {"a": 1, "b": [1]},
+         {"a": 0, "b": [0]}),
+    ],
+    ids=["limits", "none", "symbol", "image", "dict"],
+)  # fmt: skip
+def test_different_observations_look_different(space, high, low):
+    bars = Bars(space)
+    assert not (bars.tile(high, False) == bars.tile(low, False)).all()
+    assert not (bars.tile(low, False) == bars.tile(low, True)).all()
+
+
+def test_what_is_not_made_of_numbers_cannot_be_drawn():
+    with pytest.raises(ValueError, match="expected an observation of numbers to draw"):
+        Bars(spaces.Sequence(spaces.Discrete(2)))

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "task": args.task,
         "memory": args.memory,
         "algo": args.algo,
-        "k": rows[_first_enough(rows)]["k"],
+        "k": _answer(rows),
         "stacks": rows,
         "kappa": None if args.no_proof else _proved(args),
     }
@@ -115,6 +115,16 @@ def _first_enough(rows: list[dict[str, Any]]) -> int:
     )
 
 
+def _answer(rows: list[dict[str, Any]]) -> int | None:
+    """The smallest k that is enough; None if it may be that nothing was learned.
+
+    That no stack beats k = 1 says that one slot is enough only where it is known to be good.
+    """
+    first = _first_enough(rows)
+    good = any((rows[0].get(name) or 0) >= ENOUGH for name in KNOWN)
+    return rows[first]["k"] if first > 0 or good else None
+
+
 def _stop(rows: list[dict[str, Any]]) -> bool:
     """Whether the optimum is reached, or larger stacks have stopped helping."""
     optimality = rows[-1]["optimality"]
@@ -139,18 +149,24 @@ def _proved(args: argparse.Namespace) -> int | None:
 def show(result: dict[str, Any]) -> None:
     """Prints the stacks that were tried and the answer."""
     title = f"find-k {result['task']}, {result['algo']}"
-    table = Table("k", "return", "95% interval", *KNOWN, title=title)
+    known = {"success": "success\nfraction", "optimality": "optimality\nfraction"}
+    table = Table("k", "return\nper attempt", "95% interval", *known.values(), title=title)
     for row in result["stacks"]:
         interval = f"{row['low']:.3f} .. {row['high']:.3f}"
-        known = ["-" if row[name] is None else f"{row[name]:.3f}" for name in KNOWN]
-        table.add_row(str(row["k"]), f"{row['return']:.3f}", interval, *known)
+        cells = ["-" if row[name] is None else f"{row[name]:.3f}" for name in known]
+        table.add_row(str(row["k"]), f"{row['return']:.3f}", interval, *cells)
     console = Output()
     console.print(table)
     proved = result["kappa"]
     beside = "not proved here" if proved is None else f"proved to be {proved}"
-    # If no stack learned anything, the first is as good as any, but not enough for the task.
+    console.print(f"{_verdict(result)}; kappa is {beside}")
+
+
+def _verdict(result: dict[str, Any]) -> str:
     best = max(row["return"] for row in result["stacks"])
-    console.print(
-        f"smallest stack that does as well as any tried (return {best:.3f}): k = {result['k']}; "
-        f"kappa is {beside}"
-    )
+    if result["k"] is None:
+        return (
+            f"undecided: no stack beat k = 1 (best return {best:.3f}): either one slot is enough, "
+            "or nothing was learned; try more --steps, another --algo or a larger --max-k"
+        )
+    return f"smallest stack that does as well as any tried (return {best:.3f}): k = {result['k']}"

@@ -1,4 +1,4 @@
-"""``adastack runs``: what the store holds."""
+"""``adastack runs``: what was trained in ``runs/``, and what the lab's store holds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from adastack.commands import Output
 from adastack.lab.job import Job
 from adastack.lab.live import duration, label, span
 from adastack.lab.store import ROOT, Store
+from adastack.runs import Run
+
+RUNS = Path("runs")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only runs with all these words, as in xormaze, frame, ppo, failed",
     )
     parser.add_argument(
-        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
+        "--folder", type=Path, metavar="DIR", default=RUNS, help="where `train` keeps runs (runs)"
+    )
+    parser.add_argument(
+        "--store", type=Path, metavar="DIR", help="the lab's runs alone (and lab, if there is one)"
     )
     parser.add_argument(
         "--verify", action="store_true", help="only the damaged ones; code 1 if there are any"
@@ -35,19 +41,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Lists, or removes."""
-    store = Store(args.store)
-    if not args.store.is_dir():
-        raise ValueError(f"expected a store, actual: {args.store}; run `adastack reproduce` first")
+    root = args.store or ROOT
+    wanted = [word.lower() for word in args.words]
+    of_store = args.store or args.verify or args.remove
+    trained = [] if of_store else trained_runs(args.folder)
+    trained = [row for row in trained if all(word in _text(row) for word in wanted)]
+    if not root.is_dir() and (of_store or not args.folder.is_dir()):
+        raise ValueError(
+            f"expected runs in {args.folder} (`adastack train`) or a store in {root} "
+            "(`adastack reproduce`), actual: neither"
+        )
+    found = {"folder": str(args.folder), "trained": trained}
+    return found | (_of_store(args, root, wanted) if root.is_dir() else {})
+
+
+def _of_store(args: argparse.Namespace, root: Path, wanted: list[str]) -> dict[str, Any]:
+    store = Store(root)
     if args.remove:
-        return {"store": str(args.store), "removed": _remove(store, args.remove, args.yes)}
+        return {"store": str(root), "removed": _remove(store, args.remove, args.yes)}
     known = {job.address: job for job in store.jobs()}
     rows = [_row(store, known.get(folder.name), folder) for folder in store.folders()]
-    wanted = [word.lower() for word in args.words]
     rows = [row for row in rows if all(word in _text(row) for word in wanted)]
     if args.verify:
         rows = [row for row in rows if row["status"] == "damaged"]
     return {
-        "store": str(args.store),
+        "store": str(root),
         "verify": args.verify,
         "addresses": bool(wanted),
         "runs": rows,
@@ -57,6 +75,31 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def exit_code(result: dict[str, Any]) -> int:
     """1 if damage was looked for and found."""
     return int(bool(result.get("verify") and result["runs"]))
+
+
+def trained_runs(folder: Path) -> list[dict[str, Any]]:
+    """The runs in a folder, with what they came to: means over their seeds."""
+    paths = sorted(path.parent for path in folder.rglob("settings.json"))
+    return [_trained(Run.open(path)) for path in paths]
+
+
+def _trained(run: Run) -> dict[str, Any]:
+    asked = run.settings
+    rows = run.result["seeds"] if run.status == "finished" else []
+    memory = f"{asked.get('memory')} memory of {asked.get('stack_size')}"
+    return {
+        "address": str(run.path),
+        "what": f"{asked.get('task')}, {asked.get('algo')}, {memory}",
+        "seeds": list(asked.get("seeds", ())),
+        "steps": int(asked.get("steps", 0)),
+        "status": run.status,
+        **{name: _mean(rows, name) for name in ("success", "return")},
+    }
+
+
+def _mean(rows: list[dict[str, Any]], name: str) -> float | None:
+    known = [row[name] for row in rows if row.get(name) is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _row(store: Store, job: Job | None, folder: Path) -> dict[str, Any]:
@@ -111,6 +154,10 @@ def show(result: dict[str, Any]) -> None:
     if "removed" in result:
         console.print(f"removed {len(result['removed'])} from {result['store']}", highlight=False)
         return
+    if result["trained"] or "runs" not in result:
+        _show_trained(console, result["trained"], result["folder"])
+    if "runs" not in result:
+        return
     rows = result["runs"]
     if result["verify"] and not rows:
         console.print("every finished run is as it was written")
@@ -127,3 +174,13 @@ def show(result: dict[str, Any]) -> None:
     total = sum(row["bytes"] for row in rows) / 1e6
     count = f"{len(rows)} run{'s' * (len(rows) != 1)}"
     console.print(f"{count}, {total:,.0f} MB in {result['store']}", highlight=False)
+
+
+def _show_trained(console: Output, rows: list[dict[str, Any]], folder: str) -> None:
+    table = Table("run", "seeds", "steps", "status", "success\nfraction", "return\nper attempt")
+    for row in rows:
+        cells = ("-" if row[name] is None else f"{row[name]:.3g}" for name in ("success", "return"))
+        what = f"{row['what']}\n{row['address']}"
+        table.add_row(what, span(row["seeds"]), f"{row['steps']:,}", row["status"], *cells)
+    console.print(table)
+    console.print(f"{len(rows)} run{'s' * (len(rows) != 1)} in {folder}", highlight=False)

@@ -15,16 +15,17 @@ from adastack.progress import watch
 from adastack.tasks.spec import parse_literal, parse_spec, spell
 from adastack.training import ALGORITHMS, algorithm, default_algo, default_preset, train
 
-COLUMNS = (
-    "success",
-    "return",
-    "reward_rate",
-    "memory_regret",
-    "active_regret",
-    "passive_regret",
-    "optimality",
-    "abstraction",
-)
+COLUMNS = {
+    "success": "success\nfraction",
+    "return": "return\nper attempt",
+    "reward_rate": "reward\nper 1000 steps",
+    "memory_regret": "memory regret\nper step",
+    "active_regret": "active regret\nper attempt",
+    "passive_regret": "passive regret\nper attempt",
+    "optimality": "optimality\nfraction",
+    "abstraction": "abstraction\nfraction",
+}
+"""What is measured, and its name and unit in a table."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -129,7 +130,7 @@ def table_of(seeds: list[dict[str, Any]]) -> Table:
         for name in COLUMNS
         if name == "success" or any(row.get(name) is not None for row in seeds)
     ]
-    table = Table("seed", *(name.replace("_", " ") for name in known))
+    table = Table("seed", *(COLUMNS[name] for name in known))
     for row in seeds:
         table.add_row(str(row["seed"]), *(_number(row.get(name)) for name in known))
     return table

@@ -41,6 +41,7 @@ from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
 from adastack.deep.update import Batch, Evaluation, Params, optimiser, scaled, schedule_at, update
 from adastack.memory import get_rule
+from adastack.process.events import LEARNING
 
 UNIT_DEVIATIONS = math.sqrt(12)
 """The width of a uniform distribution, in standard deviations."""
@@ -275,10 +276,12 @@ class StackAgent:
             None if weight is None else weight.reshape(len(rows), -1),
         )  # fmt: skip
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
-        weights, adam, loss = update(
+        weights, adam, learning = update(
             params["params"], moments[0], batch, key, schedule_at(s, progress), evaluate, s
         )
-        return {**self._with_stats(params, rollout), "params": weights}, (adam, scale), loss
+        if isinstance(self.heads.heads[0], Gaussian) and s.gaussian_entropy:
+            learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
+        return {**self._with_stats(params, rollout), "params": weights}, (adam, scale), learning
 
     def _entropies(self, outputs: Array) -> Array:
         factors = [

@@ -30,7 +30,7 @@ from adastack.deep.networks import ActorCritic, act, policy_and_value
 from adastack.deep.networks.observations import Leaf, check_net
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Batch, Evaluation, Params, scaled, schedule_at, update
-from adastack.process.events import ATTEMPT, WHILE_GOING_ON
+from adastack.process.events import ATTEMPT, LEARNING, WHILE_GOING_ON
 from adastack.process.induced import Induced
 from adastack.process.policy import join_actions, split_actions
 from adastack.process.tables import Tables, tables_of
@@ -157,14 +157,15 @@ class FiniteTrainer:
         )
 
         def body(i: Array, carry: tuple[Learner, Log, Array]) -> tuple[Learner, Log, Array]:
-            learner, log, losses = carry
+            learner, log, learnings = carry
             schedule = schedule_at(s, (done + i) / total)
-            learner, new, loss = self._update_all(learner, seeds, done + i, schedule)
+            learner, new, learning = self._update_all(learner, seeds, done + i, schedule)
             log = jax.tree.map(lambda all_, one: all_.at[i].set(one), log, new)
-            return learner, log, losses.at[i].set(loss)
+            return learner, log, learnings.at[i].set(learning)
 
-        losses = jnp.zeros((capacity, len(seeds)))
-        ran: tuple[Learner, Log, Array] = jax.lax.fori_loop(0, count, body, (learner, log, losses))
+        learnings = jnp.zeros((capacity, len(seeds), len(LEARNING)))
+        first = (learner, log, learnings)
+        ran: tuple[Learner, Log, Array] = jax.lax.fori_loop(0, count, body, first)
         return ran
 
     def _update_all(
@@ -185,15 +186,15 @@ class FiniteTrainer:
         def learn(one: Any) -> tuple[Params, Any, Array]:
             params, (adam, scale), steps, reward, last_agent, key = one
             scale, batch = self._batch(params, scale, steps, reward, last_agent)
-            params, adam, loss = update(
+            params, adam, learning = update(
                 params, adam, batch, key, schedule, self.evaluate, self.settings
             )
-            return params, (adam, scale), loss
+            return params, (adam, scale), learning
 
-        params, moments, loss = jax.lax.map(
+        params, moments, learning = jax.lax.map(
             learn, (learner.params, learner.moments, steps, log.reward, env.agent, keys[:, 1])
         )
-        return Learner(params, moments, env), log, loss
+        return Learner(params, moments, env), log, learning
 
     # Rollout.
 

@@ -67,13 +67,14 @@ class FiniteSession(DeepSession[FiniteTask]):
         """
         count = min(self._next, self._capacity, self.total - self.done)
         began = time.perf_counter()
-        self.learner, log, losses = self.trainer.chunk(
+        self.learner, log, learning = self.trainer.chunk(
             self.learner, self._device_seeds, self.done, count, self.total, capacity=self._capacity
         )
-        losses = np.asarray(losses)[:count]
+        learning = np.asarray(learning)[:count]
+        losses = learning[..., 0]
         for update, seed in np.argwhere(~np.isfinite(losses)):
             self.check_loss(self.seeds[seed], losses[update, seed], self.done + int(update))
-        self.recorder.add(*(np.asarray(part)[:count] for part in log))
+        self.recorder.add(*(np.asarray(part)[:count] for part in log), learning)
         self.done += count
         spent = time.perf_counter() - began
         if self.done > count:  # The first chunk's time is compilation.

@@ -106,12 +106,12 @@ class FunctionalTrainer(StackAgent):
     def _advanced(
         self, learner: Learner, seed: Array, index: Array, progress: Array
     ) -> tuple[Learner, Log, Array]:
-        """A rollout and an update; also what the metrics need and the loss."""
+        """A rollout and an update; also what the metrics need."""
         env, rollout, log = self.rollout(learner.params, learner.env, seed, index)
-        params, moments, loss = self.learned(
+        params, moments, learning = self.learned(
             learner.params, learner.moments, rollout, seed, index, progress
         )
-        return Learner(params, moments, env), log, loss
+        return Learner(params, moments, env), log, learning
 
     def rollout(
         self, params: Params, env: EnvState, seed: Array, index: Array

@@ -36,17 +36,19 @@ class FunctionalSession(StackSession):
 
     def advance(self) -> None:
         """One rollout and update of every seed."""
-        logs = []
+        logs, learnings = [], []
         for i, seed in enumerate(self.seeds):
-            self.learners[i], log, loss = self.trainer.advance(
+            self.learners[i], log, learning = self.trainer.advance(
                 self.learners[i], np.int32(seed), np.int32(self.done),
                 np.float32(self.done / self.total),
             )  # fmt: skip
             found = jax.device_get(log)
             self._check(seed, found.reward, self.learners[i])
-            self.check_loss(seed, float(loss), self.done)
+            learnings.append(np.asarray(learning))
+            self.check_loss(seed, float(learnings[-1][0]), self.done)
             logs.append(found)
-        self.recorder.add(*(np.stack(part)[None] for part in zip(*logs, strict=True)))
+        parts = [*zip(*logs, strict=True), learnings]
+        self.recorder.add(*(np.stack(part)[None] for part in parts))
         self.done += 1
 
     def _check(self, seed: int, reward: NDArray[Any], learner: Learner) -> None:

@@ -96,8 +96,8 @@ class GymSession(StackSession):
         for worker in self.workers:
             if restart:
                 worker.restart(self.done)
-            *row, loss = worker.advance(self.done, self.total)
-            self.check_loss(worker.seed, loss, self.done)
+            row = worker.advance(self.done, self.total)
+            self.check_loss(worker.seed, float(row[-1][0]), self.done)
             rows.append(row)
             self.recorder.unknown &= worker.unknown
         self.recorder.add(*(np.stack(part)[None] for part in zip(*rows, strict=True)))

@@ -16,7 +16,7 @@ from adastack.deep.update import Params
 from adastack.memory import Stack
 from adastack.memory.regret import NOTHING, REGRETS, regrets
 from adastack.process.events import step_flags
-from adastack.wrappers.metrics import outcome
+from adastack.wrappers.metrics import labels_of, outcome
 
 Numbers = NDArray[Any]
 
@@ -69,8 +69,8 @@ class Worker:
         self._see(infos, np.ones(self.env.num_envs, bool))
         self.held = self.agent.first_noise(self.env.num_envs, self.seed, update)
 
-    def advance(self, update: int, total: int) -> tuple[Numbers, Numbers, Numbers, float]:
-        """A rollout and an update; returns rewards, flags, evicted slots and the loss."""
+    def advance(self, update: int, total: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """A rollout and an update: rewards, flags, evicted slots and what `LEARNING` names."""
         t, s = self.agent, self.agent.settings
         shape = (s.n_steps, s.n_envs)
         reward, bootstrap = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
@@ -93,12 +93,12 @@ class Worker:
             self.buffer.columns, self.buffer.slots, np.stack(actions), reward, terminated, over,
             bootstrap, np.stack(decided),
         )  # fmt: skip
-        params, moments, loss = t.learn(
+        params, moments, learning = t.learn(
             self.params, self.moments, rollout,
             np.int32(self.seed), np.int32(update), np.float32(update / total),
         )  # fmt: skip
         self.use(params, moments)
-        return reward, flags, evicted, float(loss)
+        return reward, flags, evicted, np.asarray(learning)
 
     def step(self, joined: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
         """One step everywhere: rewards, terminations, values cut off, flags, evicted slots."""
@@ -146,12 +146,8 @@ class Worker:
 
     def _see(self, infos: dict[str, Any], fresh: Numbers) -> None:
         """Keeps the labels of what the stacks show, where the environment tells."""
-        if "cue" not in infos or "shown" not in infos:
-            self.cues = None
-            return
-        self.cues = np.asarray(infos["cue"]).reshape(len(fresh), -1)
-        shown = np.asarray(infos["shown"], np.int64)
-        if fresh.any():
+        shown, self.cues = labels_of(infos, len(fresh))
+        if self.cues is not None and fresh.any():
             self.labels.reset([shown], None if self.agent.repeats else [np.array(NOTHING)], fresh)
 
     def _flags(self, slots: Numbers, infos: dict[str, Any]) -> Numbers:
@@ -166,7 +162,7 @@ class Worker:
         found = None
         if self.cues is not None:
             found = regrets(self.labels.columns[0], slots, self.cues, ended)
-            self.labels.push(slots, [np.asarray(infos["shown"], np.int64)])
+            self.labels.push(slots, [labels_of(infos, len(over))[0]])
         self._see(infos, over)
         flags: Numbers = step_flags(ended, success, found)
         return flags

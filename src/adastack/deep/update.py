@@ -102,8 +102,11 @@ def scaled(
 
 def loss(
     params: Params, batch: Batch, schedule: Schedule, evaluate: Evaluate, settings: PPOSettings
-) -> Array:
-    """The clipped objective, the value loss and the entropies, as one number to make small."""
+) -> tuple[Array, Array]:
+    """The clipped objective, the value loss and the entropies, as one number to make small.
+
+    Also what `adastack.process.events.LEARNING` names, (7,).
+    """
     evaluation = evaluate(params, batch.inputs, batch.action)
     advantage = batch.advantage
     if settings.normalize_advantage and len(advantage) > 1:
@@ -118,11 +121,22 @@ def loss(
     clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
     gain = jnp.minimum(ratio * advantage[:, None], clipped * advantage[:, None])
     total = -(weight[:, : gain.shape[1]] * gain).mean(axis=0).sum()
+    policy_loss, value_loss = total, jnp.zeros(())
     if settings.critic:
         errors = (batch.returns - evaluation.value) ** 2
-        total += settings.value_coef * jnp.mean(weight[:, -1] * errors)
+        value_loss = jnp.mean(weight[:, -1] * errors)
+        total += settings.value_coef * value_loss
     bonus = jnp.stack([schedule.entropy, schedule.memory_entropy])[: weight.shape[1]]
-    return total - (bonus * (weight * evaluation.entropy).mean(axis=0)).sum()
+    total = total - (bonus * (weight * evaluation.entropy).mean(axis=0)).sum()
+    moved = evaluation.log_prob.sum(axis=1) - batch.log_prob.sum(axis=1)
+    entropy = evaluation.entropy.mean(axis=0)
+    numbers = (
+        *(total, policy_loss, value_loss),
+        *(entropy[0], entropy[1] if len(entropy) > 1 else jnp.nan),
+        jnp.mean(jnp.exp(moved) - 1 - moved),
+        jnp.mean(jnp.abs(ratio - 1) > settings.clip_range),
+    )
+    return total, jax.lax.stop_gradient(jnp.stack(numbers))
 
 
 def optimiser(settings: PPOSettings) -> optax.GradientTransformation:
@@ -173,17 +187,17 @@ def update(
     evaluate: Evaluate,
     settings: PPOSettings,
 ) -> tuple[Params, Any, Array]:
-    """All epochs over the minibatches; returns parameters, moments and the mean loss."""
+    """All epochs over the minibatches: parameters, moments, and the mean of what `loss` tells."""
     rows = _minibatch_rows(key, settings)
 
     def step(carry: tuple[Params, Any], row: Array) -> tuple[tuple[Params, Any], Array]:
         params, moments = carry
         part = jax.tree.map(lambda leaf: leaf[row], batch) if settings.n_minibatches > 1 else batch
-        value, gradient = jax.value_and_grad(loss)(params, part, schedule, evaluate, settings)
-        return descend(params, moments, gradient, schedule.learning_rate, settings), value
+        gradient, numbers = jax.grad(loss, has_aux=True)(params, part, schedule, evaluate, settings)
+        return descend(params, moments, gradient, schedule.learning_rate, settings), numbers
 
-    (params, moments), losses = jax.lax.scan(step, (params, moments), rows)
-    return params, moments, losses.mean()
+    (params, moments), numbers = jax.lax.scan(step, (params, moments), rows)
+    return params, moments, numbers.mean(axis=0)
 
 
 def _minibatch_rows(key: Array, settings: PPOSettings) -> Array:

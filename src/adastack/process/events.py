@@ -45,6 +45,11 @@ WINDOW = 100
 """Steps between two points of a curve."""
 WINDOWS = "windows/"
 """What the arrays of windows are called in a checkpoint: paid, counts, ends, unknown."""
+LEARNING = (
+    *("loss", "policy_loss", "value_loss"),
+    *("entropy", "memory_entropy", "kl", "clip_fraction"),
+)
+"""What an update of a network says of itself: means over its minibatches."""
 RECENT = 20
 """Windows behind the numbers of a progress line."""
 
@@ -126,7 +131,8 @@ def all_events(counts: Array) -> Array:
 def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """The curves in a checkpoint: see `curves_of`; also ``evictions``, where they are counted.
 
-    Metrics of which the environment says nothing are NaN.
+    Metrics of which the environment says nothing are NaN. Runs of networks have `LEARNING`, too:
+    in each window that of the update which the window ends in.
     """
     ends = arrays[f"{WINDOWS}ends"]
     full = slice(len(ends))
@@ -137,6 +143,10 @@ def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:
         curves[name] = np.full_like(curves[name], np.nan)
     if f"{WINDOWS}evictions" in arrays:
         curves["evictions"] = arrays[f"{WINDOWS}evictions"][:, full]
+    if f"{WINDOWS}learning" in arrays:
+        numbers, steps = (arrays[f"{WINDOWS}{name}"] for name in ("learning", "update_steps"))
+        of_update = numbers[:, (ends - 1) // steps[0]].astype(np.float64)
+        curves |= {name: of_update[..., i] for i, name in enumerate(LEARNING)}
     return curves
 
 

@@ -52,11 +52,24 @@ class Recorder:
         self._paid: Array = np.zeros((seeds, 1, PAID))
         self._counts: Array = np.zeros((seeds, 1, len(EVENTS)), np.int32)
         self._evictions: Array = np.zeros((seeds, 1, stack_size), np.int32)
+        self._learning: list[Array] = []
 
-    def add(self, reward: Array, flags: Array, evicted: Array) -> None:
-        """Counts steps of shape (updates, seeds, time, environments)."""
+    def add(self, reward: Array, flags: Array, evicted: Array, learning: Array) -> None:
+        """Counts steps of shape (updates, seeds, time, environments).
+
+        Args:
+            reward: The rewards.
+            flags: The events.
+            evicted: The evicted slots.
+            learning: (updates, seeds, 7): what the updates say of themselves, as in `LEARNING`.
+        """
         updates, _, time, envs = reward.shape
         new = updates * time * envs
+        self._update_steps = time * envs
+        if not self._learning and self.steps:  # Resumed from a checkpoint that has none.
+            before = (self.steps // self._update_steps, *learning.shape[1:])
+            self._learning.append(np.full(before, np.nan, np.float32))
+        self._learning.append(learning.astype(np.float32))
         self._make_room((self.steps + new) // WINDOW + 1)
         first = self.steps // WINDOW
         _record(
@@ -93,7 +106,15 @@ class Recorder:
         """What a checkpoint must hold to go on counting."""
         full = self.steps // WINDOW
         used = slice(full + 1)
+        learned = {}
+        if self._learning:
+            self._learning = [np.concatenate(self._learning)]
+            learned = {
+                f"{WINDOWS}learning": np.ascontiguousarray(self._learning[0].swapaxes(0, 1)),
+                f"{WINDOWS}update_steps": np.array([self._update_steps]),
+            }
         return {
+            **learned,
             f"{WINDOWS}ends": np.arange(1, full + 1) * WINDOW,
             f"{WINDOWS}paid": self._paid[:, used],
             f"{WINDOWS}counts": self._counts[:, used],
@@ -112,6 +133,9 @@ class Recorder:
         self._counts = all_events(self._counts)
         self.steps = int(arrays["recorder/steps"][0])
         self.unknown = unknown_metrics(arrays)
+        if f"{WINDOWS}learning" in arrays:
+            self._learning = [arrays[f"{WINDOWS}learning"].swapaxes(0, 1)]
+            self._update_steps = int(arrays[f"{WINDOWS}update_steps"][0])
 
 
 @numba.njit(cache=True)

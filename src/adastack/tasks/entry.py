@@ -16,6 +16,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from adastack.tasks.environment import FiniteTaskEnv, FiniteTaskVectorEnv
 from adastack.tasks.finite import FiniteTask
 from adastack.tasks.spec import check_options, spell
+from adastack.tasks.text import without_text
 
 if TYPE_CHECKING:
     from adastack.tasks.functional import FunctionalTask
@@ -160,7 +161,7 @@ class Resolved:
         """One environment."""
         if self.entry.env is not None:
             made: gymnasium.Env[Any, Any] = self._make(self.entry.env, render_mode=render_mode)
-            return made
+            return without_text(made)
         if self.kind == "finite":
             return FiniteTaskEnv(self.finite(), render_mode)
         from adastack.tasks.functional import FunctionalTaskEnv

@@ -11,6 +11,7 @@ import gymnasium
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 from adastack.tasks.entry import Resolved, TaskEntry
+from adastack.tasks.text import without_text
 
 
 def resolve_object(env: Any) -> Resolved:
@@ -80,5 +81,9 @@ def _vector(
     autoreset_mode: AutoresetMode | str = "NextStep",
     render_mode: str | None = None,
 ) -> VectorEnv[Any, Any, Any]:
-    chosen = [functions[i % len(functions)] for i in range(num_envs)]
+    chosen = [partial(_read, functions[i % len(functions)]) for i in range(num_envs)]
     return SyncVectorEnv(chosen, autoreset_mode=autoreset_mode)
+
+
+def _read(function: Callable[[], Any]) -> Any:
+    return without_text(function())

@@ -13,12 +13,14 @@ from typing import Any
 import gymnasium
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from adastack.extras import require
 from adastack.settings import did_you_mean
 from adastack.tasks.entry import Resolved, TaskEntry
 from adastack.tasks.finite import FiniteTask
 from adastack.tasks.objects import resolve_object
 from adastack.tasks.spec import check_options, parse_literal, parse_spec, parse_value
 from adastack.tasks.table import ROWS
+from adastack.tasks.text import without_text
 
 _TASKS: dict[str, TaskEntry] = {}
 TASKS: Mapping[str, TaskEntry] = MappingProxyType(_TASKS)
@@ -135,6 +137,8 @@ def environment_entry(name: str, options: Mapping[str, str]) -> TaskEntry:
         if callable(made):
             return TaskEntry(name, env=made, defaults=dict.fromkeys(options))
     if attribute not in gymnasium.registry:
+        _import_package_of(attribute)
+    if attribute not in gymnasium.registry:
         where = f" in {module}" if module else ""
         meant = did_you_mean(attribute, [*_TASKS, *gymnasium.registry])
         raise ValueError(
@@ -147,6 +151,18 @@ def environment_entry(name: str, options: Mapping[str, str]) -> TaskEntry:
         vector_env=partial(_make_vector, attribute),
         defaults=dict.fromkeys(options),
     )
+
+
+def _import_package_of(env_id: str) -> None:
+    """Imports the package that registers an id, if it is a package that is known here.
+
+    Raises:
+        ImportError: If it is not installed; the message says what to install.
+    """
+    if env_id.startswith("popgym-"):
+        require("popgym", extra="popgym")
+    if env_id.startswith(("MiniGrid-", "BabyAI-")):
+        require("minigrid", extra="minigrid")
 
 
 def import_module(name: str) -> ModuleType:
@@ -175,7 +191,11 @@ def _make_vector(
     if gymnasium.spec(env_id).namespace == "adastack":
         form, options = "vector_entry_point", {**options, "autoreset_mode": autoreset_mode}
     else:
-        form, options = "sync", {**options, "vector_kwargs": {"autoreset_mode": autoreset_mode}}
+        form = "sync"
+        options |= {
+            "vector_kwargs": {"autoreset_mode": autoreset_mode},
+            "wrappers": [without_text],
+        }
     return gymnasium.make_vec(env_id, num_envs, form, **options)
 
 

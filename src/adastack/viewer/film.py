@@ -5,18 +5,20 @@ from __future__ import annotations
 import base64
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium.vector.utils import iterate
 from PIL import Image as Images
 
 from adastack.extras import require
 from adastack.files import write_whole
 from adastack.process.policy import Act
-from adastack.tasks.drawing.canvas import PAPER, Image
+from adastack.tasks.drawing.canvas import PAPER, Image, Slots, with_memory
+from adastack.viewer.bars import Bars
 from adastack.wrappers import MemoryStack
 
 PALETTE = 128
@@ -80,30 +82,51 @@ def shoot(env: MemoryStack, act: Act, *, seed: int = 0, max_steps: int = 200) ->
     """Plays one episode and keeps a picture of every step.
 
     Args:
-        env: An environment with a memory; its render mode is ``"rgb_array"``.
+        env: An environment with a memory. If it draws itself (``render_mode="rgb_array"``), so
+            it is shown; otherwise its observations are, as bars.
         act: Who plays.
         seed: The seed of the environment.
         max_steps: Where to stop at the latest.
     """
     stack, info = env.reset(seed=seed)
-    pictures, notes = [_picture(env)], [_note(info)]
+    draw = _drawing_of(env)
+    pictures, notes = [draw(stack)], [_note(info)]
     for _ in range(max_steps):
         action, memory_action = act(stack, env.slot_ages)
         joint = env.action_form.join(action, memory_action)
         stack, reward, terminated, truncated, info = env.step(joint)
         over = terminated or truncated
-        pictures.append(_picture(env))
+        pictures.append(draw(stack))
         notes.append(_note(info, reward=float(reward), over=over))
         if over:
             break
     return Film(pictures, notes, float(env.metadata.get("render_fps", 4)))
 
 
-def _picture(env: MemoryStack) -> Image:
-    picture = env.render()
-    if not isinstance(picture, np.ndarray):
-        raise ValueError(f"expected an environment that draws rgb arrays, actual: {env}")
-    return np.asarray(picture, np.uint8)
+def _drawing_of(env: MemoryStack) -> Callable[[Any], Image]:
+    """How to draw an environment with its memory, given the stack that it shows."""
+    if env.draws_memory:
+        return lambda stack: np.asarray(env.render(), np.uint8)
+    bars = Bars(env.env.observation_space)
+
+    def draw(stack: Any) -> Image:
+        slots = list(iterate(env.observation_space, stack))
+        picture = _rendered(env)
+        picture = bars.picture(slots[-1]) if picture is None else picture
+        return with_memory(picture, Slots(slots, env.slot_ages, env.evicted_slot), bars.tile)
+
+    return draw
+
+
+def _rendered(env: MemoryStack) -> Image | None:
+    """The environment's own picture, if it has one."""
+    if env.render_mode != "rgb_array":
+        return None
+    try:
+        picture = env.render()
+    except NotImplementedError:
+        return None
+    return np.asarray(picture, np.uint8) if isinstance(picture, np.ndarray) else None
 
 
 def _note(info: dict[str, Any], **happened: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from adastack.process.policy import Act, memory_rule
 from adastack.runs import Run, RunError
 from adastack.tasks import FiniteTaskEnv
+from adastack.tasks.entry import Resolved
 from adastack.tasks.registry import resolve
 from adastack.training import restored
 from adastack.viewer.episode import record, spelled
@@ -27,7 +28,7 @@ class Show:
     rule: str
     stack_size: int
     env: gymnasium.Env[Any, Any]
-    """Without its memory; its render mode is ``"rgb_array"``."""
+    """Without its memory; `drawn_env` makes it."""
     act: Act
     padding: str = "empty"
     """What slots show that nothing has come to yet: ``"empty"``, or ``"reset"``, the first."""
@@ -51,6 +52,14 @@ class Show:
 
     def _with_memory(self) -> MemoryStack:
         return MemoryStack(self.env, self.stack_size, rule=self.rule, padding_type=self.padding)
+
+
+def drawn_env(task: Resolved) -> gymnasium.Env[Any, Any]:
+    """An environment of a task that draws itself, if it can."""
+    try:
+        return task.env(render_mode="rgb_array")
+    except TypeError:  # It takes no render mode.
+        return task.env()
 
 
 def episode_page(episode: dict[str, Any], title: str) -> Page:
@@ -82,7 +91,7 @@ def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
     if seed not in seeds:
         raise RunError(f"expected a seed of {', '.join(map(str, seeds))}, actual: {seed}")
     spec, memory, k = task or settings["task"], settings["memory"], settings["stack_size"]
-    env = resolve(spec).env(render_mode="rgb_array")
+    env = drawn_env(resolve(spec))
     title = f"{spelled(spec)}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
     chosen = settings["settings"]
     rule = memory_rule(memory, chosen.get("fill_first", False))

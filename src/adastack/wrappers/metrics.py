@@ -102,7 +102,7 @@ class MemoryMeter:
     def reset(self, infos: dict[str, Any], mask: Mask | None = None) -> None:
         """Begins new episodes in the environments of the mask."""
         everywhere = np.ones(self.batch, np.bool_) if mask is None else mask
-        shown, cues = _labels(infos, self.batch)
+        shown, cues = labels_of(infos, self.batch)
         if self._labels is None:
             self._labels = self._begin(infos)
         self._labels.reset([shown], self._padding, everywhere)
@@ -159,7 +159,7 @@ class MemoryMeter:
         ended = [(int(i), self._summary(int(i))) for i in np.flatnonzero(over & live)]
         self.episodes += [summary for _, summary in ended]
         self._attempt.clear(over & live)
-        shown, self._cues = _labels(infos, self.batch)
+        shown, self._cues = labels_of(infos, self.batch)
         self._labels.push(slots, [shown])
         self._rounds += 1
         if self._rounds % self.interval == 0:
@@ -320,16 +320,25 @@ def _batched(info: dict[str, Any]) -> dict[str, Any]:
     return {name: np.asarray(info[name])[None] for name in names if name in info}
 
 
-def _labels(
+def labels_of(
     infos: dict[str, Any], batch: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """What the observations show and what is needed; None where the environment says nothing."""
     if "cue" not in infos or "shown" not in infos:
         return np.full(batch, NOTHING, np.int64), None
-    cues = np.asarray(infos["cue"], np.int64).reshape(batch, -1)
+    cues = _rows(np.asarray(infos["cue"])).reshape(batch, -1).astype(np.int64)
     # Gymnasium fills the entries of environments that say nothing with zeros, and masks them.
     says = infos.get("_cue", np.ones(batch, np.bool_))
     return np.asarray(infos["shown"], np.int64), np.where(says[:, None], cues, -1)
+
+
+def _rows(cues: NDArray[Any]) -> NDArray[Any]:
+    """The cues of each environment; lists, which Gymnasium keeps as objects, as rows of numbers."""
+    if cues.dtype != object:
+        return cues
+    lists = [np.ravel([] if cue is None else cue).tolist() for cue in cues]
+    most = max(map(len, lists))
+    return np.array([cue + [-1] * (most - len(cue)) for cue in lists])
 
 
 def _mean_age(ages: NDArray[np.int64]) -> float:

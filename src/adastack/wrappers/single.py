@@ -140,13 +140,23 @@ class _StackWrapper(Remembers[gym.Env[Any, Any]], gym.Wrapper[Any, Any, Any, Any
 
     def render(self) -> Any:
         """The environment's picture, with the memory beside it where the environment can."""
+        if not self.draws_memory or not self._births:
+            return self.env.render()
+        bare: Any = self.env.unwrapped
+        return bare.render_with_memory(self._slots.read(), self.slot_ages, self._evicted)
+
+    @property
+    def draws_memory(self) -> bool:
+        """Whether the environment can draw the memory beside itself."""
         bare = self.env.unwrapped
-        draw = getattr(bare, "render_with_memory", None)
         # What a wrapper in between has changed, the environment cannot draw.
         same = self.env.observation_space == bare.observation_space
-        if draw is None or not same or not self._births:
-            return self.env.render()
-        return draw(self._slots.read(), self.slot_ages, self._evicted)
+        return hasattr(bare, "render_with_memory") and same
+
+    @property
+    def evicted_slot(self) -> int:
+        """The slot that was evicted last; -1 if none was in this episode."""
+        return self._evicted
 
     @property
     def slot_ages(self) -> NDArray[np.int64]:

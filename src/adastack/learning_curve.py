@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.extras import check_installed
+from adastack.memory.regret import REGRETS, SHARES
+
 POINTS = 100
 """Windows are averaged into about this many points."""
+UNITS = {
+    "success": "success, fraction",
+    **{name: f"{name.replace('_', ' ')} per 100 steps" for name in REGRETS},
+    **{name: f"{name.replace('_', ' ')} per step" for name in SHARES},
+}
+"""What an axis says where a metric is not a mean over attempts."""
+
+
+def picture_of(curves: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return, success and memory regret over the training, as a PNG."""
+    content = io.BytesIO()
+    plot_curves(curves, ("return", "success", "memory_regret")).savefig(content, dpi=100)
+    return content.getvalue()
 
 
 def plot_curves(curves: Mapping[str, NDArray[Any]], metrics: Sequence[str]) -> Any:
@@ -19,6 +36,7 @@ def plot_curves(curves: Mapping[str, NDArray[Any]], metrics: Sequence[str]) -> A
         curves: Arrays (seeds, windows), and ``step`` (windows,).
         metrics: Which of them; those that are nowhere known are left out.
     """
+    check_installed("matplotlib", extra="train")
     from matplotlib.figure import Figure
 
     known = [name for name in metrics if np.isfinite(curves[name]).any()] or list(metrics[:1])
@@ -29,7 +47,7 @@ def plot_curves(curves: Mapping[str, NDArray[Any]], metrics: Sequence[str]) -> A
             axes.plot(step, seed, color="tab:blue", alpha=0.3, linewidth=1)
         axes.plot(step, _mean(values), color="tab:blue", linewidth=2)
         axes.set_xlabel("environment steps")
-        axes.set_ylabel(f"{name.replace('_', ' ')} of an attempt")
+        axes.set_ylabel(UNITS.get(name, f"{name.replace('_', ' ')} per attempt"))
         axes.grid(alpha=0.3)
     return figure
 
@@ -38,12 +56,12 @@ def smoothed(
     step: NDArray[Any], values: NDArray[Any], attempts: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Means over the attempts of several windows; NaN where no attempt ended."""
-    parts = np.array_split(np.arange(len(step)), min(POINTS, max(1, len(step))))
-    ends = np.array([step[part[-1]] for part in parts if len(part)])
-    weights = [attempts[:, part] for part in parts if len(part)]
-    sums = [np.nansum(values[:, part] * attempts[:, part], axis=1) for part in parts if len(part)]
-    number = np.array([weight.sum(axis=1) for weight in weights]).T
-    total = np.array(sums).T
+    if not len(step):
+        return step, values
+    parts = np.array_split(np.arange(len(step)), min(POINTS, len(step)))
+    ends = np.array([step[part[-1]] for part in parts])
+    number = np.array([attempts[:, part].sum(axis=1) for part in parts]).T
+    total = np.array([np.nansum(values[:, part] * attempts[:, part], axis=1) for part in parts]).T
     return ends, np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 

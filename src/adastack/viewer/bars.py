@@ -1,0 +1,107 @@
+"""Observations as bars or small images, for environments that do not draw their memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import Space, spaces
+from numpy.typing import NDArray
+
+from adastack.tasks.drawing.canvas import (
+    BLUE,
+    FAINT,
+    INK,
+    MARGIN,
+    PAPER,
+    VERMILION,
+    Image,
+    blank,
+)
+
+SMALL, LARGE = 72, 200
+"""Sides of a slot and of what is seen now, in pixels."""
+MOST_BARS = 48
+"""Longer observations are shown by their first numbers."""
+
+
+class Bars:
+    """Draws observations of a space, each as a square.
+
+    Symbols are one bar among many; real numbers are bars between the limits of their space, or
+    between the largest ones so far; an image is shown as it is.
+    """
+
+    def __init__(self, space: Space[Any]) -> None:
+        self._space = space
+        try:
+            flat = spaces.flatten_space(space)
+        except NotImplementedError:
+            flat = None
+        if not isinstance(flat, spaces.Box):
+            raise ValueError(f"expected an observation of numbers to draw, actual: {space}")
+        most = np.maximum(np.abs(flat.low), np.abs(flat.high))[:MOST_BARS].astype(np.float64)
+        self._known = np.isfinite(most) & (most < 1e9)
+        self._most = np.where(self._known, most, 0.0)
+        self._signed = bool((flat.low[:MOST_BARS] < 0).any())
+
+    def tile(self, observation: Any, current: bool, side: int = SMALL) -> Image:
+        """An observation as a square with a border, a dark one if it is what is seen now."""
+        image = np.full((side, side, 3), PAPER, np.uint8)
+        inner = image[2:-2, 2:-2]
+        pixels = _pixels(self._space, observation)
+        if pixels is not None:
+            inner[:] = _resized(pixels, side - 4)
+        else:
+            self._draw(inner, spaces.flatten(self._space, observation))
+        for edge in (image[:2], image[-2:], image[:, :2], image[:, -2:]):
+            edge[:] = INK if current else FAINT
+        return image
+
+    def picture(self, observation: Any) -> Image:
+        """What is seen now, large."""
+        sheet = blank(LARGE + 2 * MARGIN, LARGE + 2 * MARGIN)
+        sheet[MARGIN:-MARGIN, MARGIN:-MARGIN] = self.tile(observation, True, LARGE)
+        return sheet
+
+    def _draw(self, area: Image, numbers: NDArray[Any]) -> None:
+        values = np.nan_to_num(np.asarray(numbers, np.float64).ravel()[:MOST_BARS])
+        self._most = np.where(self._known, self._most, np.maximum(self._most, np.abs(values)))
+        share = values / np.maximum(self._most, 1e-9)
+        side = len(area)
+        base = side // 2 if self._signed else side - 1
+        edges = np.linspace(1, side - 1, len(values) + 1).astype(int)
+        for part, left, right in zip(share, edges[:-1], edges[1:], strict=True):
+            end = round(base - part * (base - 2))
+            top, bottom = min(base, end), max(base, end) + 1
+            gap = 1 if right - left > 3 else 0
+            area[top:bottom, left : max(right - gap, left + 1)] = BLUE if part >= 0 else VERMILION
+        area[base : base + 1, 1:-1] = FAINT
+
+
+def _pixels(space: Space[Any], observation: Any) -> NDArray[Any] | None:
+    """The image in an observation, (height, width, 3) in 0..255; None if there is none."""
+    if isinstance(space, spaces.Dict):
+        found = (_pixels(part, observation[name]) for name, part in space.items())
+        return next((pixels for pixels in found if pixels is not None), None)
+    if not isinstance(space, spaces.Box) or len(space.shape) not in (2, 3):
+        return None
+    pixels = np.asarray(observation, np.float64)
+    if pixels.ndim == 2:
+        pixels = pixels[..., None]
+    if pixels.shape[-1] not in (1, 3) and pixels.shape[0] in (1, 3):
+        pixels = np.moveaxis(pixels, 0, -1)
+    if pixels.shape[-1] not in (1, 3):
+        return None
+    # Codes, as of MiniGrid, are far below the limit of their space.
+    most = max(float(np.abs(pixels).max()), 1e-9)
+    limit = float(space.high.max())
+    scale = limit if most > limit / 10 else most
+    scaled: NDArray[Any] = np.clip(255 * pixels / scale, 0, 255)
+    return np.broadcast_to(scaled, (*pixels.shape[:2], 3))
+
+
+def _resized(pixels: NDArray[Any], side: int) -> NDArray[Any]:
+    """The image stretched over a square, pixel by pixel."""
+    rows, columns = (np.arange(side) * length // side for length in pixels.shape[:2])
+    return pixels[rows][:, columns].astype(np.uint8)
