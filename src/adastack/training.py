@@ -138,7 +138,7 @@ def default_preset(algo: str, task: str | Resolved) -> str:
         ('cube', 'default')
     """
     if algorithm(algo).tabular:
-        return "robust"
+        return "default"
     presets = _load("adastack.deep.settings:PRESETS")
     resolved = resolve(task)
     if resolved.name in presets:

@@ -1,6 +1,7 @@
 """The compiled learners of action values, against the plain ones and against closed forms."""
 
 import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 from adastack.process.draws import first_words
 from adastack.process.events import EVENTS
 from adastack.tabular import Session, settings_for
+from adastack.tabular.moves import LONGEST
 from adastack.tabular.reference import ReferenceLearner, SplitMix
 from adastack.tasks import active_tmaze, passive_tmaze, xormaze
-from tabular.tiny import chain, noisy_choice
+from tabular.tiny import chain, noisy_choice, wait
 
 TASKS = {
     "passive": passive_tmaze(4, continual=True),
@@ -44,9 +46,12 @@ def learned(task, memory, k, algo, chosen, steps, seeds=(3,), chunk=10**9):
     independent=st.booleans(),
     persistence=st.sampled_from([(1, 1), (40, 3), (1, 20)]),
     bonus=st.sampled_from(BONUSES),
+    count_once=st.booleans(),
     seed=st.integers(0, 2**40),
 )
-def test_equals_the_plain_learner(task, memory, algo, independent, persistence, bonus, seed):
+def test_equals_the_plain_learner(
+    task, memory, algo, independent, persistence, bonus, count_once, seed
+):
     overrides = {
         "epsilon": 0.4,
         "epsilon_end": 0.1,
@@ -55,6 +60,7 @@ def test_equals_the_plain_learner(task, memory, algo, independent, persistence, 
         "persistence": persistence[0],
         "persistence_end": persistence[1],
         "intrinsic": bonus,
+        "count_once": count_once,
     }
     chosen, steps = settings_for("paper", algo, overrides), 1050
     session = learned(TASKS[task], *memory, algo, chosen, steps, (seed,), chunk=4)
@@ -89,6 +95,18 @@ def test_sarsa_lambda_on_a_chain_credits_each_step_by_its_distance():
     expected = alpha * (gamma * decay) ** np.arange(length - 1, -1, -1)
     found = [session.table[0, session.induced.find((cell,)), 0] for cell in range(length)]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("length", [2, 40])
+def test_a_wait_is_one_decision_however_long_it_is(length):
+    gamma, seeds = 0.9, range(20)
+    overrides = {"gamma": gamma, "alpha": 1.0, "alpha_end": 1.0, "initial_value": 0.0}
+    chosen = settings_for("paper", "q", {**overrides, "count_once": True})
+    session = learned(wait(length), "none", 1, "q", chosen, 100 * length, seeds)
+    # Some seeds' last wait was given up and begun again: that is worth something else.
+    whole = gamma ** (1 + math.log(length - 1))
+    assert np.isclose(session.table, whole).any(axis=(1, 2)).mean() > 0.3
+    assert (session.arrays["place"][:, LONGEST] == length).all()
 
 
 @pytest.mark.parametrize("algo", ["q", "q-lambda"])
@@ -183,7 +201,7 @@ def test_all_pairs_of_algorithm_and_preset_exist():
 @pytest.mark.parametrize(
     ("algo", "preset", "overrides", "message"),
     [
-        ("sarsa", "papper", {}, "preset must be one of paper, robust, actual: 'papper'"),
+        ("sarsa", "papper", {}, "preset must be one of paper, robust, default, actual: 'papper'"),
         ("sarza", "paper", {}, "algo must be one of q, .*actual: 'sarza'"),
         ("q", "paper", {"alhpa": 1}, r"expected a setting of .*did you mean alpha\?"),
         ("q", "paper", {"alpha": "much"}, "alpha must be a finite number, actual: 'much'"),

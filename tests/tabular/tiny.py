@@ -1,5 +1,7 @@
 """Tasks small enough to be solved by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from adastack.tasks import FiniteTask
@@ -19,6 +21,12 @@ def chain(length):
         observation_names=tuple(f"cell {state}" for state in states),
         action_names=("on",),
     )
+
+
+def wait(length):
+    """A chain whose states all look alike."""
+    task = chain(length)
+    return replace(task, observation=np.zeros_like(task.observation))
 
 
 def noisy_choice():

@@ -23,12 +23,17 @@ MAX_ROWS = 10_000
 STATE, AGENT, ACTION, CLOCK, BLOCKS = range(5)
 """Entries of ``place``: hidden state, agent state (-1 before an episode), the joint action to take
 (-1 if none is chosen yet), steps of the episode, blocks done."""
-PERIOD, LEFT, TRACES = range(5, 8)
-"""For values: the period of exploration, the choices left in it, and the number of traces."""
+PERIOD, LEFT, TRACES, LASTED, LONGEST, LIMIT = range(5, 11)
+"""For values: the period of exploration, the choices left in it, and the number of traces; steps
+since which agent state and choice are the same, the longest that such a wait has led anywhere, and
+after how many it is given up."""
 LENGTH, SEGMENTS, BATCH_STEPS, UPDATES, ORIGIN_STATE, ORIGIN_AGENT = range(5, 11)
 """For policies: steps of the segment, segments and steps since the last update, updates, and the
 pair with which the segment began."""
 PLACES = 11
+STUCK = 4.0
+"""A choice that changes nothing is given up after up to so many times the longest wait so far that
+led anywhere."""
 
 
 class Record(NamedTuple):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from adastack.memory import ReferenceStack
-from adastack.tabular.moves import BLOCK
+from adastack.tabular.moves import BLOCK, STUCK
 from adastack.tabular.settings import ValueSettings
 from adastack.tasks.finite import FiniteTask
 
@@ -79,6 +79,7 @@ class ReferenceLearner:
         self.traces: dict[Pair, float] = {}
         self.explored: dict[tuple[int, ...], tuple[int, int]] = {}
         self.left = 0
+        self.lasted, self.longest, self.limit, self.gain = 0, 0, 0, 0.0
         self.totals: Counter[str] = Counter()
         self._plain = (
             task.observation.tolist(),
@@ -115,12 +116,17 @@ class ReferenceLearner:
             hidden = slot == len(stack)
             kept = list(stack[:-1]) if hidden else [*stack[:slot], *stack[slot + 1 :]]
             self._count(cue[state], stack, kept, paid, ended, over)
-            if ended and not task.continual:
-                self._learn(stack, action, paid, None)
-            else:
+            following = None
+            if not ended or task.continual:
                 paid += self._bonus(None if hidden else observation[after])
-                action = self._learn(stack, action, paid, tuple(self.stack.slots))
+                following = tuple(self.stack.slots)
             state = after
+            if self._waits(stack, following, paid, over):
+                continue
+            if ended or (following != stack and not over):
+                self.longest = max(self.longest, self.lasted + 1)
+            paid, discount = self._waited(paid)
+            action = self._learn(stack, action, paid, discount, following)
             if over and not task.continual:
                 state, action, clock = self._begin()
 
@@ -175,8 +181,39 @@ class ReferenceLearner:
             memory = source.below(self.width // n)
         return act, memory
 
+    def _waits(
+        self, stack: tuple[int, ...], following: tuple[int, ...] | None, paid: float, over: bool
+    ) -> bool:
+        """Whether the choice stands because nothing has changed; its reward is then put aside."""
+        if not self.settings.count_once or following != stack or over:
+            return False
+        if self.lasted == 0:
+            self.limit = 1 + int(STUCK * max(1, self.longest) * self.source.uniform())
+        if self.lasted >= self.limit:
+            self.left = 0
+            return False
+        self.gain += self._worth(self.lasted) * paid
+        self.lasted += 1
+        return True
+
+    def _waited(self, paid: float) -> tuple[float, float]:
+        """What the choice was paid in all, and the discount of what follows."""
+        if not self.settings.count_once:
+            return paid, self.settings.gamma
+        total, discount = self.gain + self._worth(self.lasted) * paid, self._worth(self.lasted + 1)
+        self.lasted, self.gain = 0, 0.0
+        return total, discount
+
+    def _worth(self, steps: int) -> float:
+        return float(self.settings.gamma ** (1.0 + math.log(steps))) if steps else 1.0
+
     def _learn(
-        self, stack: tuple[int, ...], action: int, paid: float, after: tuple[int, ...] | None
+        self,
+        stack: tuple[int, ...],
+        action: int,
+        paid: float,
+        discount: float,
+        after: tuple[int, ...] | None,
     ) -> int:
         settings, chosen, target = self.settings, -1, paid
         if after is not None:
@@ -186,7 +223,7 @@ class ReferenceLearner:
                 value = self._row(after)[chosen]
             elif self.algo == "expected-sarsa":
                 value = self._expected(self._row(after))
-            target += settings.gamma * value
+            target += discount * value
         change = self.alpha * (target - self._row(stack)[action])
         if settings.trace_decay == 0:
             self.q[stack][action] += change
@@ -194,7 +231,7 @@ class ReferenceLearner:
             self.traces[stack, action] = 1.0
             for (held, tried), trace in self.traces.items():
                 self.q[held][tried] += change * trace
-            decay = settings.gamma * settings.trace_decay
+            decay = discount * settings.trace_decay
             decayed = {pair: trace * decay for pair, trace in self.traces.items()}
             self.traces = {p: e for p, e in decayed.items() if e >= settings.trace_cut}
         if after is not None and self.algo != "sarsa":

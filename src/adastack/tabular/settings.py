@@ -54,6 +54,9 @@ class ValueSettings:
     """Longest period for which an agent state keeps its explored choice, at the start."""
     persistence_end: int = 1
     """Longest such period once ``anneal`` of the run is over; geometric before."""
+    count_once: bool = False
+    """Let a choice stand while it leaves the agent state as it is, and learn from it once, however
+    many steps that takes; they are discounted by ``gamma ** (1 + log(steps))``."""
     intrinsic: str = "none"
     """Bonus for rare observations in the stack: none, rare or rare-kept (two readings)."""
     intrinsic_weight: float = 1.0
@@ -130,17 +133,31 @@ VALUE_PRESETS: Mapping[str, ValueSettings] = MappingProxyType(
             persistence=1000,
             persistence_end=30,
         ),
+        "default": ValueSettings(
+            gamma=0.9,
+            alpha=0.1,
+            alpha_end=0.005,
+            epsilon=0.5,
+            epsilon_end=0.05,
+            trace_decay=0.8,
+            exploration="independent",
+            persistence=100,
+            persistence_end=10,
+            count_once=True,
+        ),
     }
 )
 _STEADY = GradientSettings(step_size=5.0, step_size_end=0.5, baseline_rate=0.01, batch=10)
+_STEADY_BY_ALGO = {
+    "reinforce": _STEADY,
+    # The gradient of the average reward is one of a single step, so it is smaller.
+    "average-reinforce": replace(_STEADY, step_size=30.0, step_size_end=3.0),
+}
 GRADIENT_PRESETS: Mapping[str, Mapping[str, GradientSettings]] = MappingProxyType(
     {
         "paper": dict.fromkeys(GRADIENT_ALGOS, GradientSettings()),
-        "robust": {
-            "reinforce": _STEADY,
-            # The gradient of the average reward is one of a single step, so it is smaller.
-            "average-reinforce": replace(_STEADY, step_size=30.0, step_size_end=3.0),
-        },
+        "robust": _STEADY_BY_ALGO,
+        "default": _STEADY_BY_ALGO,
     }
 )
 PRESETS = tuple(VALUE_PRESETS)

@@ -18,9 +18,13 @@ from adastack.tabular.moves import (
     ACTION,
     AGENT,
     CLOCK,
+    LASTED,
     LEFT,
+    LIMIT,
+    LONGEST,
     PERIOD,
     STATE,
+    STUCK,
     TRACES,
     next_block,
     start,
@@ -52,6 +56,7 @@ class KernelSettings(NamedTuple):
     persistent: bool
     persistence: float
     persistence_end: float
+    count_once: bool
     bonus: int
     bonus_weight: float
 
@@ -79,6 +84,8 @@ class Values(NamedTuple):
     """(observations,): how often each was seen in the episode, for a bonus."""
     ages: NDArray[np.int64]
     """(slots,): for how many steps each has been kept, for a bonus."""
+    gain: NDArray[np.float64]
+    """(1,): what the agent state was paid while it lasted, if that counts once."""
 
 
 class Schedule(NamedTuple):
@@ -119,7 +126,17 @@ def _block(tables, how, run, schedule, steps, record, row):  # type: ignore[no-u
         add_to_attempt(record.attempt, paid, reward, how.gamma, over)
         if how.bonus != NO_BONUS and following >= 0:
             reward += _bonus(tables, how, run, agent, memory, following)
-        action = _learn(tables, how, run, schedule, agent, action, reward, following)
+        discount = how.gamma
+        if how.count_once:
+            if following == agent and not over:
+                if _waits(how, run, reward):
+                    state = after
+                    continue
+                run.place[LEFT] = 0
+            elif following < 0 or tables.continual or not over:
+                run.place[LONGEST] = max(run.place[LONGEST], run.place[LASTED] + 1)
+            reward, discount = _waited(how, run, reward)
+        action = _learn(tables, how, run, schedule, agent, action, reward, discount, following)
         state, agent = after, following
         if over and not tables.continual:
             state, agent, action = _begin(tables, how, run, schedule)
@@ -147,7 +164,36 @@ def _begin(tables, how, run, schedule):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _learn(tables, how, run, schedule, agent, action, reward, following):  # type: ignore[no-untyped-def]
+def _waits(how, run, reward):  # type: ignore[no-untyped-def]
+    """Whether a choice goes on that has left the agent state as it was; if so, adds its reward."""
+    place = run.place
+    if place[LASTED] == 0:
+        place[LIMIT] = 1 + np.int64(STUCK * max(1, place[LONGEST]) * uniform(run.word))
+    if place[LASTED] >= place[LIMIT]:
+        return False
+    run.gain[0] += _worth(how, place[LASTED]) * reward
+    place[LASTED] += 1
+    return True
+
+
+@inlined
+def _waited(how, run, reward):  # type: ignore[no-untyped-def]
+    """What a choice was paid from its first step to this one, and the discount of what follows."""
+    lasted = run.place[LASTED]
+    paid = run.gain[0] + _worth(how, lasted) * reward
+    run.gain[0] = 0.0
+    run.place[LASTED] = 0
+    return paid, _worth(how, lasted + 1)
+
+
+@inlined
+def _worth(how, steps):  # type: ignore[no-untyped-def]
+    """The discount after so many steps of one choice: a wait of thousands must not be worthless."""
+    return how.gamma ** (1.0 + np.log(steps)) if steps else 1.0
+
+
+@inlined
+def _learn(tables, how, run, schedule, agent, action, reward, discount, following):  # type: ignore[no-untyped-def]
     """Updates the values after a step and returns the next action; -1 if the episode has ended."""
     q, row, pair = run.q, following * how.width, agent * how.width + action
     target, chosen, best = reward, np.int64(-1), np.int64(0)
@@ -159,10 +205,10 @@ def _learn(tables, how, run, schedule, agent, action, reward, following):  # typ
             value = q[row + chosen]
         elif how.algo == EXPECTED_SARSA:
             value = _expected(tables, how, q, row, best, schedule.epsilon)
-        target += how.gamma * value
+        target += discount * value
     change = schedule.alpha * (target - q[pair])
     if how.trace_decay > 0.0:
-        _update_traced(how, run, pair, change)
+        _update_traced(how, run, pair, change, discount)
     else:
         q[pair] += change
         run.greedy[agent] = _best(q, agent, how.width)
@@ -256,7 +302,7 @@ def _expected(tables, how, q, row, best, epsilon):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _update_traced(how, run, pair, change):  # type: ignore[no-untyped-def]
+def _update_traced(how, run, pair, change, discount):  # type: ignore[no-untyped-def]
     """Replacing traces: the pair's becomes one; all learn in proportion, decay and may vanish."""
     q, trace, traced, trace_at = run.q, run.trace, run.traced, run.trace_at
     count = run.place[TRACES]
@@ -265,7 +311,7 @@ def _update_traced(how, run, pair, change):  # type: ignore[no-untyped-def]
         traced[count] = pair
         count += 1
     trace[pair] = 1.0
-    decay = how.gamma * how.trace_decay
+    decay = discount * how.trace_decay
     i = 0
     while i < count:
         other = traced[i]
@@ -328,4 +374,5 @@ def new_values(
         "explored": np.full((seeds, agents if how.persistent else 0, 3), -1, np.int64),
         "sightings": np.zeros((seeds, observations if bonus else 0), np.int64),
         "ages": np.zeros((seeds, slots if bonus else 0), np.int64),
+        "gain": np.zeros((seeds, 1)),
     }
