@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium import spaces
 from jax import Array
 
+from adastack.deep.buffer import PADDING
 from adastack.deep.capacity import check_capacity
 from adastack.deep.exploration import (
     Held,
@@ -26,6 +27,7 @@ from adastack.deep.exploration import (
 from adastack.deep.gae import generalised_advantages, monte_carlo_returns
 from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.initial import bias_to_newest_slot, initial_params
+from adastack.deep.network_table import NETWORKS
 from adastack.deep.networks import ActorCritic, act, policy_and_value
 from adastack.deep.networks.observations import (
     Leaf,
@@ -90,6 +92,9 @@ class StackAgent:
         self.holds = settings.hold_noise > 1
         self.n_memory = get_rule(memory).actions(stack_size)
         self.repeats = settings.padding == "reset"
+        # Where first stacks repeat their observation, there are no empty slots.
+        reads_all = self.repeats or settings.read_empty
+        self.masked = NETWORKS[settings.net].sequence and not reads_all
         self.heads, self.n_actions = self._heads()
         first = self.heads.heads[0]
         deviations = first.size if isinstance(first, Gaussian) else 0
@@ -163,21 +168,28 @@ class StackAgent:
             return (pair % self.n_actions)[:, None], pair // self.n_actions
         return joined[:, :-1], joined[:, -1].astype(np.int32)
 
-    def sample(self, params: Params, leaves: list[Array], seed: Array, step: Array) -> Array:
-        """(stacks, entries): actions drawn for each stack; seed and step say which draws."""
+    def sample(
+        self, params: Params, leaves: list[Array], seed: Array, step: Array,
+        filled: Array | None = None,
+    ) -> Array:  # fmt: skip
+        """(stacks, entries): actions drawn for each stack; seed and step say which draws.
+
+        Here as below, ``filled`` is how many slots of each stack are; if None, all are but those of
+        the oldest that show what empty slots do.
+        """
         key = jax.random.fold_in(jax.random.key(seed), step)
-        drawn = self.heads.sample(self._outputs(params, leaves), key)
+        drawn = self.heads.sample(self._outputs(params, leaves, filled), key)
         return jnp.concatenate(drawn, axis=1).astype(jnp.float32)
 
     def explored(
         self, params: Params, leaves: list[Array], held: Held, seed: Array,
-        step: Array,
+        step: Array, filled: Array | None = None,
     ) -> tuple[Array, Array]:  # fmt: skip
         """Actions drawn for each stack while learning, and the held decisions behind them."""
         if not self.holds:
-            joined = self.sample(params, leaves, seed, step)
+            joined = self.sample(params, leaves, seed, step, filled)
             return joined, jnp.zeros((len(joined), len(self.heads.heads)), jnp.uint32)
-        outputs, drawn, decided = self._outputs(params, leaves), [], []
+        outputs, drawn, decided = self._outputs(params, leaves, filled), [], []
         for i, (head, part) in enumerate(
             zip(self.heads.heads, self.heads.split(outputs), strict=True)
         ):
@@ -215,17 +227,29 @@ class StackAgent:
             found.append(situation_of_numbers(numbers, seed))
         return hashed(*found)
 
-    def mode(self, params: Params, leaves: list[Array]) -> Array:
+    def mode(self, params: Params, leaves: list[Array], filled: Array | None = None) -> Array:
         """(stacks, entries): the likeliest action for each stack."""
-        likeliest = self.heads.mode(self._outputs(params, leaves))
+        likeliest = self.heads.mode(self._outputs(params, leaves, filled))
         return jnp.concatenate(likeliest, axis=1).astype(jnp.float32)
 
-    def _outputs(self, params: Params, leaves: list[Array]) -> Array:
-        return act(self.net, params, nested(self.spec, self._normalised(params, leaves)))
+    def _outputs(self, params: Params, leaves: list[Array], filled: Array | None) -> Array:
+        slots = nested(self.spec, self._normalised(params, leaves))
+        return act(self.net, params, slots, self._filled(leaves, filled))
 
-    def value_of(self, params: Params, leaves: list[Array]) -> Array:
+    def value_of(self, params: Params, leaves: list[Array], filled: Array | None = None) -> Array:
         """(stacks,): what the critic says."""
-        return self._net(params, self._normalised(params, leaves))[1]
+        read = self._filled(leaves, filled)
+        return self._net(params, self._normalised(params, leaves), read)[1]
+
+    def _filled(self, leaves: list[Array], filled: Array | None) -> Array | None:
+        """How many slots of each stack are read; all, if None."""
+        if not self.masked or filled is not None:
+            return filled if self.masked else None
+        shows_nothing = jnp.ones(leaves[0].shape[:2], bool)
+        for leaf, (_, _, empty) in zip(leaves, self.columns, strict=True):
+            shows_nothing &= (leaf == empty).reshape(*leaf.shape[:2], -1).all(axis=-1)
+        empty_slots = jnp.cumprod(shows_nothing, axis=1).sum(axis=1)
+        return jnp.maximum(self.stack_size - empty_slots, 1)
 
     def _normalised(self, params: Params, leaves: list[Array]) -> list[Array]:
         return [
@@ -248,8 +272,15 @@ class StackAgent:
         unit = self._units[name]
         return one_hot(flat, unit.shape) if unit.kind == "onehot" else flat
 
-    def _net(self, params: Params, leaves: list[Array]) -> tuple[Array, Array]:
-        return policy_and_value(self.net, params, nested(self.spec, leaves))
+    def _net(
+        self, params: Params, leaves: list[Array], filled: Array | None
+    ) -> tuple[Array, Array]:
+        return policy_and_value(self.net, params, nested(self.spec, leaves), filled)
+
+    def _at_rows(self, params: Params, columns: list[Array], rows: Array) -> tuple[Array, Array]:
+        """Outputs and values of stacks that point to rows of a rollout."""
+        filled = (rows != PADDING).sum(axis=1) if self.masked else None
+        return self._net(params, [column[rows] for column in columns], filled)
 
     def learned(
         self, params: Params, moments: Any, rollout: Rollout, seed: Array, index: Array,
@@ -260,14 +291,14 @@ class StackAgent:
         columns = self._normalised(params, rollout.columns)
 
         def evaluate(weights: Params, rows: Array, action: Array) -> Evaluation:
-            outputs, value = self._net({"params": weights}, [column[rows] for column in columns])
+            outputs, value = self._at_rows({"params": weights}, columns, rows)
             log_probs = self.heads.log_probs(outputs, self._parts(action))
             return Evaluation(log_probs, self._entropies(outputs), value)
 
         rows = slots[:-1].reshape(-1, slots.shape[-1])
         actions = rollout.action.reshape(len(rows), -1)
         evaluation = evaluate(params["params"], rows, actions)
-        last = self._net(params, [column[slots[-1]] for column in columns])[1]
+        last = self._at_rows(params, columns, slots[-1])[1]
         advantage, returns = self._advantages(rollout, evaluation.value, last)
         weight = once(rollout.decision) if s.count_once and self.holds else None
         scale, advantage = scaled(s, moments[1], advantage, rollout, weight)

@@ -79,6 +79,11 @@ class StoreOnce:
         """The stacks as they are: one array of shape (environments, k, ...) for each column."""
         return [column[self._held] for column in self.columns]
 
+    def filled(self) -> Array:
+        """(environments,): how many slots of each stack show an observation."""
+        held: Array = (self._held != PADDING).sum(axis=1, dtype=np.int32)
+        return held
+
     def push(
         self, memory_action: Array, observation: Sequence[Array], over: Array
     ) -> NDArray[np.intp]:
@@ -99,14 +104,18 @@ class StoreOnce:
 
     def last_stack(
         self, memory_action: Array, env: int, observation: Sequence[Array]
-    ) -> list[Array]:
-        """One environment's stack with the last observation of its episode on top, not stored."""
+    ) -> tuple[list[Array], Array]:
+        """One environment's stack with the last observation of its episode on top, not stored.
+
+        Also how many of its slots are filled, (1,).
+        """
         slots = self.stack.slots(memory_action)
         kept = np.delete(self._held[env], slots[env])
-        return [
+        stack = [
             np.concatenate([column[kept], np.asarray(part)[None]])[None]
             for column, part in zip(self.columns, observation, strict=True)
         ]
+        return stack, np.array([1 + (kept != PADDING).sum()], np.int32)
 
     def begin(self) -> None:
         """Begins the next rollout: what the stacks hold moves to the head."""

@@ -65,7 +65,8 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> tuple[dict[s
         if steps % agent.settings.n_steps == 0:
             worker.buffer.begin()
         act = agent.greedy if greedy else partial(agent.act, seed=seed, step=steps)
-        joined = np.asarray(act(worker.params, worker.buffer.current()))
+        stacks, filled = worker.buffer.current(), worker.buffer.filled()
+        joined = np.asarray(act(worker.params, stacks, filled=filled))
         reward, _, _, flags, _ = worker.step(joined)
         live = quota > 0
         over = live & ((flags & ATTEMPT) > 0)

@@ -26,8 +26,10 @@ from adastack.deep.heads import (
     joint_log_probs,
 )
 from adastack.deep.initial import bias_to_newest_slot, initial_params
-from adastack.deep.networks import ActorCritic, act, policy_and_value
+from adastack.deep.network_table import NETWORKS
+from adastack.deep.networks import ActorCritic, act, over_prefixes, policy_and_value
 from adastack.deep.networks.observations import Leaf, check_net
+from adastack.deep.networks.prefixes import Prefixes, prefixes_of
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Batch, Evaluation, Params, scaled, schedule_at, update
 from adastack.process.events import ATTEMPT, LEARNING, WHILE_GOING_ON
@@ -94,10 +96,9 @@ class FiniteTrainer:
         self.tables: Any = on_device(tables_of(induced))
         self.n_actions = self.task.n_actions
         self.n_memory = induced.n_memory_actions
-        tables = settings.tables
-        if tables is None:
-            tables = induced.n_agent_states <= settings.batch_size
-        self.tabulated = tables
+        self.masked = NETWORKS[settings.net].sequence and not settings.read_empty
+        self.prefixes = self._prefixes()
+        self.tabulated = self._tabulated()
         self.heads = heads_for(self.n_actions, self.n_memory, settings.action_form)
         spec = Leaf("onehot", (self.task.n_observations + 1,))
         check_net(settings.net, spec)
@@ -112,6 +113,31 @@ class FiniteTrainer:
         self.holds = settings.hold_noise > 1
         self._longest = jnp.full(len(self.heads.heads), float(settings.hold_noise))
         self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
+
+    def _prefixes(self) -> Prefixes | None:
+        """What a sequence network reads instead of all stacks, if that is worth its while."""
+        s, network = self.settings, NETWORKS[self.settings.net]
+        if not network.sequence or s.tables is False:
+            return None
+        stacks, empty = self.induced.stacks, self.task.empty
+        rows = stacks.size if s.tables else s.batch_size * self.induced.stack_size
+        found = prefixes_of(stacks, empty, s.read_empty, rows)
+        worth = found is not None and (s.tables or network.load().tokens(found) <= rows)
+        return found if worth else None
+
+    def _tabulated(self) -> bool:
+        """Whether the network is evaluated on all agent states at once."""
+        if self.settings.tables is not None:
+            return self.settings.tables
+        if NETWORKS[self.settings.net].sequence:
+            return self.prefixes is not None
+        return self.induced.n_agent_states <= self.settings.batch_size
+
+    def _filled(self, stacks: Array) -> Array | None:
+        """How many slots of each stack are read; all, if None."""
+        if not self.masked:
+            return None
+        return jnp.maximum((stacks != self.task.empty).sum(axis=1), 1)
 
     def init(self, seeds: Sequence[int]) -> Learner:
         """Fresh learners, seeds on the first axis of every array."""
@@ -174,9 +200,10 @@ class FiniteTrainer:
         keys = jax.vmap(
             lambda seed: jax.random.split(jax.random.fold_in(jax.random.key(seed), index + 1), 2)
         )(seeds)
+        tables = None
         if self.tabulated:
-            outputs = jax.lax.map(self._output_table, learner.params)
-            env, steps = jax.vmap(self._rollout_table)(outputs, learner.env, keys[:, 0])
+            tables = jax.lax.map(self._of_all, learner.params)
+            env, steps = jax.vmap(self._rollout_table)(tables[0], learner.env, keys[:, 0])
         else:
             env, steps = jax.lax.map(
                 lambda one: self._rollout_net(*one), (learner.params, learner.env, keys[:, 0])
@@ -184,15 +211,16 @@ class FiniteTrainer:
         log = self._log(steps)
 
         def learn(one: Any) -> tuple[Params, Any, Array]:
-            params, (adam, scale), steps, reward, last_agent, key = one
-            scale, batch = self._batch(params, scale, steps, reward, last_agent)
+            params, (adam, scale), tables, steps, reward, last_agent, key = one
+            scale, batch = self._batch(params, tables, scale, steps, reward, last_agent)
             params, adam, learning = update(
                 params, adam, batch, key, schedule, self.evaluate, self.settings
             )
             return params, (adam, scale), learning
 
         params, moments, learning = jax.lax.map(
-            learn, (learner.params, learner.moments, steps, log.reward, env.agent, keys[:, 1])
+            learn,
+            (learner.params, learner.moments, tables, steps, log.reward, env.agent, keys[:, 1]),
         )
         return Learner(params, moments, env), log, learning
 
@@ -200,10 +228,20 @@ class FiniteTrainer:
 
     def outputs(self, params: Params, stacks: Array) -> Array:
         """(stacks, outputs): what the heads are given."""
-        return act(self.net, params, stacks)
+        return act(self.net, params, stacks, self._filled(stacks))
 
     def _output_table(self, params: Params) -> Array:
-        return self.outputs(params, self.tables.stacks)
+        return self._of_all(params)[0]
+
+    def _of_all(self, params: Params) -> tuple[Array, Array]:
+        """Outputs and values of all agent states."""
+        if self.prefixes is None:
+            return self._of(params, self.tables.stacks)
+        return over_prefixes(self.net, params, self.prefixes)
+
+    def _of(self, params: Params, stacks: Array) -> tuple[Array, Array]:
+        """Outputs and values of stacks, every row by itself."""
+        return policy_and_value(self.net, params, stacks, self._filled(stacks))
 
     def _rollout_table(self, table: Array, env: EnvState, key: Array) -> tuple[EnvState, Steps]:
         if self.holds:
@@ -287,19 +325,23 @@ class FiniteTrainer:
     # Update.
 
     def _batch(
-        self, params: Params, scale: Array, steps: Steps, reward: Array, last_agent: Array
-    ) -> tuple[Array, Batch]:
-        """What one seed learns from, one row per step, and the size of advantages by now."""
+        self, params: Params, tables: tuple[Array, Array] | None, scale: Array, steps: Steps,
+        reward: Array, last_agent: Array,
+    ) -> tuple[Array, Batch]:  # fmt: skip
+        """What one seed learns from, one row per step, and the size of advantages by now.
+
+        ``tables`` are outputs and values of all agent states, as the rollout had them.
+        """
         s = self.settings
         agent, joint = steps.agent.reshape(-1), steps.joint.reshape(-1)
-        evaluation = self.evaluate(params, agent, joint)
+        evaluation = self._evaluation(self._rows(params, tables, agent), joint)
         over = jnp.zeros_like(steps.over) if self.task.continual else steps.over
         if s.critic:
             value = evaluation.value.reshape(reward.shape)
             following, terminated = self._following(steps, last_agent)
             if s.limits_end:
                 terminated = over
-            next_value = self._values(params, following)
+            next_value = self._values(params, tables, following)
             advantage = generalised_advantages(
                 reward, value, next_value, terminated, over, s.gamma, s.gae_lambda
             )
@@ -326,22 +368,26 @@ class FiniteTrainer:
         pushed = t.push[steps.agent, memory, t.observation[t.next_state[at]]]
         return jnp.maximum(pushed, 0), t.ends[at]
 
-    def _values(self, params: Params, agent: Array) -> Array:
-        if self.tabulated:
-            return policy_and_value(self.net, params, self.tables.stacks)[1][agent]
+    def _values(self, params: Params, tables: tuple[Array, Array] | None, agent: Array) -> Array:
+        if tables is not None:
+            return tables[1][agent]
         flat = self.tables.stacks[agent.reshape(-1)]
-        return policy_and_value(self.net, params, flat)[1].reshape(agent.shape)
+        return self._of(params, flat)[1].reshape(agent.shape)
 
     def evaluate(self, params: Params, agent: Array, joint: Array) -> Evaluation:
         """Log-probabilities, entropies and values at agent states, with or without a table."""
-        if not self.tabulated:
-            found = policy_and_value(self.net, params, self.tables.stacks[agent])
-            rows = self._row(*found)
-        else:
-            found = policy_and_value(self.net, params, self.tables.stacks)
-            table = self._row(*found)
-            # A product with one-hot rows looks up on the way there and sums up on the way back.
-            rows = jax.nn.one_hot(agent, len(table)) @ table
+        tables = self._of_all(params) if self.tabulated else None
+        return self._evaluation(self._rows(params, tables, agent), joint)
+
+    def _rows(self, params: Params, tables: tuple[Array, Array] | None, agent: Array) -> Array:
+        """What `_row` gives, at agent states."""
+        if tables is None:
+            return self._row(*self._of(params, self.tables.stacks[agent]))
+        table = self._row(*tables)
+        # A product with one-hot rows looks up on the way there and sums up on the way back.
+        return jax.nn.one_hot(agent, len(table)) @ table
+
+    def _evaluation(self, rows: Array, joint: Array) -> Evaluation:
         chosen = [joint] if len(self.heads.heads) == 1 else split_actions(joint, self.n_actions)
         log_probs, begin = [], 0
         for head, option in zip(self.heads.heads, chosen, strict=True):

@@ -137,7 +137,9 @@ class FunctionalTrainer(StackAgent):
         self, params: Params, env: EnvState, rows: Array, seed: Array, clock: Array
     ) -> tuple[EnvState, tuple[Any, ...]]:
         stacks, n = env.stacks, len(rows)
-        joined, decision = self.explored(params, [stacks.shown], env.held, seed, clock)
+        joined, decision = self.explored(
+            params, [stacks.shown], env.held, seed, clock, _n_held(stacks)
+        )
         action, memory = self.split(joined)
         evicted = self._slot_of[memory, stacks.filled.sum(axis=1)]
         key = jax.random.wrap_key_data(env.key)
@@ -147,7 +149,7 @@ class FunctionalTrainer(StackAgent):
         flags = self._flags(env, evicted, now, over)
         last = self._pushed(stacks, evicted, self._leaf(now.observation), rows, _shown(now, n))
         cut = after.truncated & ~after.terminated
-        bootstrap = self._cut_off(params, last.shown, cut)
+        bootstrap = self._cut_off(params, last, cut)
         key, now = jax.lax.cond(
             over.any(), lambda: reset_some(self.task, key, over, now), lambda: (key, now)
         )
@@ -165,15 +167,18 @@ class FunctionalTrainer(StackAgent):
         leaf: Array = (observation - self._offset).astype(self.columns[0][1])
         return leaf
 
-    def _cut_off(self, params: Params, stacks: Array, cut: Array) -> Array:
+    def _cut_off(self, params: Params, stacks: Stacks, cut: Array) -> Array:
         """The value of what a time limit cut off."""
         none = jnp.zeros(len(cut), jnp.float32)
         if not self.settings.critic:
             return none
-        values: Array = jax.lax.cond(
-            cut.any(), lambda: jnp.where(cut, self.value_of(params, [stacks]), 0.0), lambda: none
-        )
-        return values
+
+        def values() -> Array:
+            found = self.value_of(params, [stacks.shown], _n_held(stacks))
+            return jnp.where(cut, found, 0.0)
+
+        cut_off: Array = jax.lax.cond(cut.any(), values, lambda: none)
+        return cut_off
 
     def _flags(self, env: EnvState, evicted: Array, after: Reset, over: Array) -> Array:
         ended = over | after.extras["attempt_over"]
@@ -219,6 +224,11 @@ def _moved_to_the_head(stacks: Stacks) -> Stacks:
     held = stacks.rows != PADDING
     rows = jnp.arange(1, 1 + held.size, dtype=jnp.int32).reshape(held.shape)
     return stacks._replace(rows=jnp.where(held, rows, PADDING))
+
+
+def _n_held(stacks: Stacks) -> Array:
+    """(environments,): how many slots show an observation."""
+    return (stacks.rows != PADDING).sum(axis=1)
 
 
 def _where(mask: Array, new: Array, old: Array) -> Array:

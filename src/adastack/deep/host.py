@@ -81,8 +81,9 @@ class Worker:
         for i in range(s.n_steps):
             self.clock = update * s.n_steps + i
             drawn, decision = t.explore(
-                self.params, self.buffer.current(), self.held, self.seed, self.clock
-            )
+                self.params, self.buffer.current(), self.held, self.seed, self.clock,
+                self.buffer.filled(),
+            )  # fmt: skip
             joined = np.asarray(drawn)
             actions.append(joined)
             decided.append(decision)
@@ -140,8 +141,8 @@ class Worker:
         t, values = self.agent, np.zeros(len(cut), np.float32)
         for env in np.flatnonzero(cut):
             last = leaves_of(t.spec, t.observation_space, infos["final_obs"][env])
-            stack = self.buffer.last_stack(memory, int(env), last)
-            values[env] = np.asarray(t.value(self.params, stack))[0]
+            stack, filled = self.buffer.last_stack(memory, int(env), last)
+            values[env] = np.asarray(t.value(self.params, stack, filled))[0]
         return values
 
     def _see(self, infos: dict[str, Any], fresh: Numbers) -> None:

@@ -1,8 +1,10 @@
 """The table of networks.
 
 A new network is a module and a row. The module has ``Body``, a flax module (batch, k, features) ->
-(batch, hidden); ``gain``, how its weights are drawn; and ``sizes``, what grows with the stack. The
-row is light: what it names is imported when a network is built.
+(batch, hidden); ``gain``, how its weights are drawn; and ``sizes``, what grows with the stack. A
+sequence network also has ``read`` and ``read_prefixes``, which compute faster what it defines,
+and ``tokens``, what the latter costs. The row is light: what it names is imported when a network
+is built.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ class Network:
     """Its formula in `adastack.theory.cost`."""
     steps_per_second: float
     """How fast it usually trains on one core, for estimates where nothing was measured."""
-    per_slot: bool = False
-    """Whether that is divided by the number of slots: it reads them one by one."""
+    sequence: bool = False
+    """Whether it reads the slots one after the other, from the oldest that is filled."""
     convolve: bool = True
     """Whether images pass through convolutions first."""
 
@@ -34,8 +36,8 @@ class Network:
 
 NETWORKS: dict[str, Network] = {
     "mlp": Network("adastack.deep.networks.mlp", "mlp", 6e4, convolve=False),
-    "lstm": Network("adastack.deep.networks.lstm", "lstm", 2.4e4, per_slot=True),
-    "transformer": Network("adastack.deep.networks.transformer", "transformer", 1e4, per_slot=True),
+    "lstm": Network("adastack.deep.networks.lstm", "lstm", 2.4e4, sequence=True),
+    "transformer": Network("adastack.deep.networks.transformer", "transformer", 1e4, sequence=True),
     "cnn": Network("adastack.deep.networks.mlp", "mlp", 1e3),
 }
 """The networks by name."""

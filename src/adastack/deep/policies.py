@@ -77,9 +77,11 @@ def stack_act(agent: StackAgent, params: Params, env: Any) -> Act:
 
     def choose(stack: Any, ages: Any) -> tuple[Any, int]:
         leaves = [leaf.copy() for leaf in leaves_of(agent.spec, observations, stack)]
+        held = np.asarray(ages) >= 0
         for leaf, empty in zip(leaves, padding, strict=bool(padding)):
-            leaf[np.asarray(ages) < 0] = empty
-        joined = np.asarray(agent.greedy(params, [leaf[None] for leaf in leaves]))
+            leaf[~held] = empty
+        filled = np.array([held.sum()], np.int32)
+        joined = np.asarray(agent.greedy(params, [leaf[None] for leaf in leaves], filled))
         action, memory_action = agent.split(joined)
         chosen: Any = env_action(actions, action)[0]
         return chosen, int(memory_action[0])

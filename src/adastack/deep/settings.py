@@ -67,6 +67,8 @@ class PPOSettings:
     """Initial value everywhere; above the maximum return it encourages exploration."""
     padding: str = "empty"
     """What a new stack shows beside the first observation: empty slots, or (reset) that again."""
+    read_empty: bool = False
+    """Let sequence networks read empty slots like others; otherwise they read what is filled."""
     patience: float = 0.0
     """How much likelier it is at first, as a logit, to evict the newest slot than another."""
     fill_first: bool = False
@@ -90,7 +92,7 @@ class PPOSettings:
     adam_eps: float = 1e-5
     """Adam's epsilon."""
     tables: bool | None = None
-    """Evaluate the network once on all agent states; None: when they are fewer than a minibatch."""
+    """Evaluate the network once on all agent states; None: when that is less than a minibatch."""
 
     def __post_init__(self) -> None:
         check_one_of("net", self.net, NETWORKS)

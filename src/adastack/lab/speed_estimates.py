@@ -176,7 +176,7 @@ def usual_rate(job: Job) -> float:
     """Steps a second where nothing was measured."""
     if _is_deep(job):
         network = NETWORKS.get(_net(job), NETWORKS["mlp"])
-        slots = job.settings.get("stack_size", 1) if network.per_slot else 1
+        slots = job.settings.get("stack_size", 1) if network.sequence else 1
         row = TASKS.get(_world(job))
         world = math.inf if row is None else row.steps_per_second
         return min(network.steps_per_second / slots, world)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 import flax.linen as nn
+import jax
+import jax.numpy as jnp
 from jax import Array
 
 from adastack.deep.networks.observations import Spec, n_features
+from adastack.deep.networks.prefixes import Prefixes
+from adastack.deep.networks.slots import from_oldest, look_up, newest
+
+GATES = "ifgo"
+UNROLLED = 4
+"""Few levels are unrolled: a loop costs more than the small products inside it."""
 
 
 class Body(nn.Module):
@@ -17,13 +25,179 @@ class Body(nn.Module):
     hidden: int
 
     @nn.compact
-    def __call__(self, features: Array) -> Array:
-        """(batch, k, features) -> (batch, hidden)."""
-        embedded = nn.Dense(self.hidden)(features)
+    def __call__(self, features: Array, filled: Array | None = None) -> Array:
+        """(batch, k, features) -> (batch, hidden); all slots are read, or the filled ones."""
+        embedded = nn.Dense(self.hidden)(from_oldest(features, filled))
         cell = nn.OptimizedLSTMCell(self.hidden)
-        # Few slots are unrolled: a loop costs more than the small products inside it.
-        unroll = min(features.shape[1], 4)
-        return cast(Array, nn.RNN(cell, unroll=unroll)(embedded))[:, -1]
+        unroll = min(features.shape[1], UNROLLED)
+        return newest(cast(Array, nn.RNN(cell, unroll=unroll)(embedded)), filled)
+
+
+def read(bodies: Sequence[Any], features: Sequence[Array], filled: Array | None) -> list[Array]:
+    """What each body says of a batch of stacks, as `Body` does, in less time.
+
+    Args:
+        bodies: The weights of each.
+        features: For each, (batch, k, features).
+        filled: (batch,): how many slots are read; all, if None.
+    """
+    kept = None
+    if filled is not None:
+        k = features[0].shape[1]
+        kept = jnp.arange(k)[:, None] > k - filled
+
+    def tower(weights: _Weights, features: Array) -> Array:
+        inputs = _gate_inputs(weights, jnp.swapaxes(features, 0, 1))
+        states: Array = hidden_states(inputs, weights.recurrent, None, kept)
+        return states[-1]
+
+    return [tower(_weights(body), each) for body, each in zip(bodies, features, strict=True)]
+
+
+def read_prefixes(bodies: Sequence[Any], prefixes: Prefixes) -> list[Array]:
+    """What each body says of all stacks of one-hot symbols, (stacks, hidden)."""
+    symbol = jnp.asarray(prefixes.by_level(prefixes.symbol))
+    parent = jnp.asarray(prefixes.by_level(prefixes.column[prefixes.parent]))
+    ends = prefixes.depth[prefixes.end] * symbol.shape[1] + prefixes.column[prefixes.end]
+
+    def tower(weights: _Weights) -> Array:
+        inputs = look_up(_gate_inputs(weights, jnp.eye(prefixes.n_symbols)), symbol)
+        states: Array = hidden_states(inputs, weights.recurrent, parent, None)
+        return look_up(states.reshape(-1, states.shape[-1]), jnp.asarray(ends))
+
+    # One tower after the other: the recurrent weights of one stay in the cache, of two they do not.
+    return [tower(_weights(body)) for body in bodies]
+
+
+def tokens(prefixes: Prefixes) -> int:
+    """How many slots' worth of work one pass over the prefixes is."""
+    return int(prefixes.widths.max()) * len(prefixes.widths)
+
+
+class _Weights(NamedTuple):
+    embed: Array
+    embed_bias: Array
+    inputs: Array
+    recurrent: Array
+    bias: Array
+
+
+def _weights(body: Any) -> _Weights:
+    """The weights of the gates, joined."""
+    embed, cell = body["Dense_0"], body["OptimizedLSTMCell_0"]
+    return _Weights(
+        embed["kernel"],
+        embed["bias"],
+        jnp.concatenate([cell[f"i{gate}"]["kernel"] for gate in GATES], axis=-1),
+        jnp.concatenate([cell[f"h{gate}"]["kernel"] for gate in GATES], axis=-1),
+        jnp.concatenate([cell[f"h{gate}"]["bias"] for gate in GATES], axis=-1),
+    )
+
+
+def _gate_inputs(weights: _Weights, features: Array) -> Array:
+    """(..., features) -> (..., 4 hidden): what the slots add to the gates.
+
+    Between the embedding and the gates nothing is nonlinear, so where features are few the two are
+    multiplied first.
+    """
+    if 2 * features.shape[-1] > weights.embed.shape[1]:
+        return (features @ weights.embed + weights.embed_bias) @ weights.inputs + weights.bias
+    bias = weights.embed_bias @ weights.inputs + weights.bias
+    return features @ (weights.embed @ weights.inputs) + bias
+
+
+@jax.custom_vjp
+def hidden_states(inputs: Array, recurrent: Array, parent: Array | None, kept: Array | None) -> Any:
+    """The hidden states of an LSTM, level by level.
+
+    Args:
+        inputs: (levels, columns, 4 hidden): what the slots add to the gates.
+        recurrent: (hidden, 4 hidden).
+        parent: (levels, columns): the column, in the level before, that each goes on from; its own,
+            if None.
+        kept: (levels, columns): whether each goes on from a state at all, or begins; all do, except
+            in the first level, if None.
+    """
+    return _forward(inputs, recurrent, parent, kept)[0]
+
+
+def _cell(gates: Array, before: Array | None) -> tuple[Array, Array, tuple[Array, ...]]:
+    """Hidden state, cell state and activations; the cell state before is 0 if None."""
+    i, f, g, o = jnp.split(gates, 4, axis=-1)
+    i, f, g, o = nn.sigmoid(i), nn.sigmoid(f), nn.tanh(g), nn.sigmoid(o)
+    state = i * g if before is None else f * before + i * g
+    shown = nn.tanh(state)
+    return o * shown, state, (i, f, g, o, shown)
+
+
+def _forward(
+    inputs: Array, recurrent: Array, parent: Array | None, kept: Array | None
+) -> tuple[Array, Any]:
+    hidden, state, first = _cell(inputs[0], None)
+
+    def step(carry: tuple[Array, Array], now: Any) -> tuple[tuple[Array, Array], Any]:
+        inputs, parent, kept = now
+        hidden, state = carry if parent is None else (part[parent] for part in carry)
+        if kept is not None:
+            hidden, state = (jnp.where(kept[:, None], part, 0.0) for part in (hidden, state))
+        after, new, activations = _cell(inputs + hidden @ recurrent, state)
+        return (after, new), (after, hidden, state, activations)
+
+    later = jax.tree.map(lambda leaf: leaf[1:], (inputs, parent, kept))
+    _, (after, *saved) = jax.lax.scan(step, (hidden, state), later, unroll=_unroll(inputs))
+    residuals = (first, saved, recurrent, parent, kept)
+    return jnp.concatenate([hidden[None], after]), residuals
+
+
+def _unroll(inputs: Array) -> int:
+    return max(1, len(inputs) - 1) if len(inputs) <= UNROLLED else 1
+
+
+def _backward(residuals: Any, slopes: Array) -> tuple[Array, Array, None, None]:
+    """The weights' gradient is one product, after the loop, over all levels."""
+    first, (hidden, state, activations), recurrent, parent, kept = residuals
+
+    def step(carry: tuple[Array, Array], now: Any) -> tuple[tuple[Array, Array], Array]:
+        slope, activations, state, parent, kept = now
+        gates, to_state = _cell_backward(carry[0] + slope, carry[1], activations, state)
+        back = (gates @ recurrent.T, to_state)
+        if kept is not None:
+            back = tuple(jnp.where(kept[:, None], part, 0.0) for part in back)
+        if parent is not None:
+            back = tuple(_add_up(part, parent) for part in back)
+        return cast(tuple[Array, Array], back), gates
+
+    later = jax.tree.map(lambda leaf: leaf[1:], (slopes, parent, kept))
+    xs = (later[0], activations, state, *later[1:])
+    zeros = jnp.zeros_like(slopes[0])
+    carry, gates = jax.lax.scan(step, (zeros, zeros), xs, reverse=True, unroll=_unroll(slopes))
+    begin, _ = _cell_backward(carry[0] + slopes[0], carry[1], first, None)
+    rows = [part.reshape(-1, part.shape[-1]) for part in (hidden, gates)]
+    return jnp.concatenate([begin[None], gates]), rows[0].T @ rows[1], None, None
+
+
+def _cell_backward(
+    slope: Array, to_state: Array, activations: tuple[Array, ...], before: Array | None
+) -> tuple[Array, Array]:
+    """From the slopes of a cell's results to those of its gates and of the state before."""
+    i, f, g, o, shown = activations
+    to_state = to_state + slope * o * (1 - shown**2)
+    forget = jnp.zeros_like(i) if before is None else to_state * before * f * (1 - f)
+    gates = [
+        to_state * g * i * (1 - i),
+        forget,
+        to_state * i * (1 - g**2),
+        slope * shown * o * (1 - o),
+    ]
+    return jnp.concatenate(gates, axis=-1), to_state * f
+
+
+def _add_up(rows: Array, parent: Array) -> Array:
+    """What the columns send back to those they went on from."""
+    return jax.nn.one_hot(parent, len(rows), axis=0) @ rows
+
+
+hidden_states.defvjp(_forward, _backward)
 
 
 def gain(path: Sequence[str]) -> float | None:

@@ -18,8 +18,8 @@ class Body(nn.Module):
     layers: int = 3
 
     @nn.compact
-    def __call__(self, features: Array) -> Array:
-        """(batch, k, features) -> (batch, hidden)."""
+    def __call__(self, features: Array, filled: Array | None = None) -> Array:
+        """(batch, k, features) -> (batch, hidden); empty slots are inputs like others."""
         x = features.reshape(len(features), -1)
         for _ in range(self.layers):
             x = nn.tanh(nn.Dense(self.hidden)(x))

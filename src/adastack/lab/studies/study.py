@@ -139,8 +139,10 @@ class Study:
         return [Evaluation(task, self.episodes, self.greedy) for task in point.tests]
 
     def _overrides(self, memory: Memory) -> dict[str, Any]:
-        net = {} if self.net is None else {"net": self.net}
-        return {**net, **memory.overrides}
+        if self.net is None:
+            return dict(memory.overrides)
+        # Said, not left to the default: earlier runs with these networks read empty slots.
+        return {"net": self.net, "read_empty": False, **memory.overrides}
 
 
 def sweep_of(studies: Iterable[Study]) -> Callable[[Scale], list[Job]]:
