@@ -88,5 +88,7 @@ def prefixes_of(stacks: Any, empty: int, read_empty: bool, most: int) -> Prefixe
         total += len(distinct)
         if total > most:
             return None
-    found = [np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True)]
-    return Prefixes(*found, end, empty + 1)
+    symbol, parent, depth = (
+        np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True)
+    )
+    return Prefixes(symbol, parent, depth, end, empty + 1)
