@@ -202,8 +202,12 @@ class FiniteTrainer:
         )(seeds)
         tables = None
         if self.tabulated:
-            tables = jax.lax.map(self._of_all, learner.params)
-            env, steps = jax.vmap(self._rollout_table)(tables[0], learner.env, keys[:, 0])
+            # A sequence network's tables also give the values; an MLP's are cheap to make again.
+            if self.prefixes is not None:
+                outputs, _ = tables = jax.lax.map(self._of_all, learner.params)
+            else:
+                outputs = jax.lax.map(self._output_table, learner.params)
+            env, steps = jax.vmap(self._rollout_table)(outputs, learner.env, keys[:, 0])
         else:
             env, steps = jax.lax.map(
                 lambda one: self._rollout_net(*one), (learner.params, learner.env, keys[:, 0])
@@ -231,7 +235,9 @@ class FiniteTrainer:
         return act(self.net, params, stacks, self._filled(stacks))
 
     def _output_table(self, params: Params) -> Array:
-        return self._of_all(params)[0]
+        if self.prefixes is not None:
+            return self._of_all(params)[0]
+        return self.outputs(params, self.tables.stacks)
 
     def _of_all(self, params: Params) -> tuple[Array, Array]:
         """Outputs and values of all agent states."""
@@ -369,21 +375,20 @@ class FiniteTrainer:
         return jnp.maximum(pushed, 0), t.ends[at]
 
     def _values(self, params: Params, tables: tuple[Array, Array] | None, agent: Array) -> Array:
-        if tables is not None:
-            return tables[1][agent]
+        if self.tabulated:
+            return (self._of_all(params) if tables is None else tables)[1][agent]
         flat = self.tables.stacks[agent.reshape(-1)]
         return self._of(params, flat)[1].reshape(agent.shape)
 
     def evaluate(self, params: Params, agent: Array, joint: Array) -> Evaluation:
         """Log-probabilities, entropies and values at agent states, with or without a table."""
-        tables = self._of_all(params) if self.tabulated else None
-        return self._evaluation(self._rows(params, tables, agent), joint)
+        return self._evaluation(self._rows(params, None, agent), joint)
 
     def _rows(self, params: Params, tables: tuple[Array, Array] | None, agent: Array) -> Array:
         """What `_row` gives, at agent states."""
-        if tables is None:
+        if not self.tabulated:
             return self._row(*self._of(params, self.tables.stacks[agent]))
-        table = self._row(*tables)
+        table = self._row(*(self._of_all(params) if tables is None else tables))
         # A product with one-hot rows looks up on the way there and sums up on the way back.
         return jax.nn.one_hot(agent, len(table)) @ table
 

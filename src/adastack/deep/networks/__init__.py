@@ -53,9 +53,11 @@ class ActorCritic(nn.Module):
             slots: Arrays of shape (batch, k, ...), nested as the spec is.
             filled: (batch,): how many slots a sequence network reads; all, if None.
         """
-        bodies = [self.actor_body, self.critic_body] if self.separate else [self.actor_body]
-        pairs = zip(bodies, self.encode(slots), strict=True)
-        return self.heads([body(features, filled) for body, features in pairs])
+        read = self.actor_body(self.actor_encoder(slots), filled)
+        outputs = self.outputs(read)
+        if self.separate:
+            read = self.critic_body(self.critic_encoder(slots), filled)
+        return outputs, self.values(read)
 
     @property
     def separate(self) -> bool:
@@ -80,10 +82,11 @@ class ActorCritic(nn.Module):
 
     def heads(self, read: list[Array]) -> tuple[Array, Array]:
         """Policy outputs and values, from what each tower has read."""
-        outputs = self.outputs(read[0])
-        if not self.critic:
-            return outputs, jnp.zeros(len(outputs))
-        return outputs, self.value(read[-1])[:, 0]
+        return self.outputs(read[0]), self.values(read[-1])
+
+    def values(self, read: Array) -> Array:
+        """Values, from what the critic's tower has read; 0 without a critic."""
+        return self.value(read)[:, 0] if self.critic else jnp.zeros(len(read))
 
     def outputs(self, read: Array) -> Array:
         """Policy outputs, from what the actor's tower has read."""
