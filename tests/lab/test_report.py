@@ -48,12 +48,12 @@ def analyse(results):
 def solved(results):
     rows = results.rows(memory="adaptive")
     good = sum(row["success"] == 1 for row in rows)
-    status = "not enough runs" if len(rows) < 2 else "holds" if good == len(rows) else "fails"
+    status = "needs runs" if len(rows) < 2 else "holds" if good == len(rows) else "refuted"
     return Verdict(status, f"{good} of {len(rows)} | seeds", "all seeds")
 
 
 def never(results):
-    return Verdict("fails", "1 < 2; 2 < 3; 3 < 4; 4 < 5", "1 > 2")
+    return Verdict("refuted", "1 < 2; 2 < 3; 3 < 4; 4 < 5", "1 > 2")
 
 
 MAZE = Experiment(
@@ -109,7 +109,7 @@ def test_what_is_missing_or_failed_is_gathered(data):
     assert list(maze.failed.values()) == ["out of <luck>"]
     assert maze.seconds > 0
     assert empty.finished == []
-    assert data.count == {"holds": 1, "fails": 1}
+    assert data.count == {"holds": 1, "refuted": 1}
     assert len(data.finished) == 2
     assert data.libraries[0]["adastack"]
     assert int(data.machines[0]["cores"]) > 0
@@ -128,7 +128,7 @@ def test_the_page_says_it_all(data):
     html = report_page(data, store="there").html()
     for words in (
         "✓ holds",
-        "✗ fails",
+        "✗ refuted",
         "Two slots &lt;are&gt; enough.",
         "2 of 2 | seeds",
         "all seeds",
@@ -191,10 +191,10 @@ def test_the_results_folder_is_small_and_the_same_every_time(store, data, tmp_pa
     files = write_results(data, tmp_path)
     first = read(tmp_path)
     assert {str(path) for path in first} == {
-        "README.md", "machine.json", "maze/README.md", "maze/bars.svg", "maze/claims.json",
-        "maze/notes.txt", "maze/success.csv",
+        "README.md", "claims.svg", "machine.json", "maze/README.md", "maze/bars.svg",
+        "maze/claims.json", "maze/notes.txt", "maze/success.csv",
     }  # fmt: skip
-    assert len(files) == 6
+    assert len(files) == 7
     write_results(gather(store, BOTH, SCALES["paper"]), tmp_path)
     assert read(tmp_path) == first
     rows = list(csv.reader(io.StringIO((tmp_path / "maze" / "success.csv").read_text())))
@@ -203,7 +203,7 @@ def test_the_results_folder_is_small_and_the_same_every_time(store, data, tmp_pa
     claims = json.loads((tmp_path / "maze" / "claims.json").read_text())
     assert [(claim["id"], claim["verdict"]) for claim in claims] == [
         ("maze-solved", "holds"),
-        ("maze-never", "fails"),
+        ("maze-never", "refuted"),
     ]
     text = (tmp_path / "README.md").read_text()
     assert "Not run yet: empty." in text
@@ -224,7 +224,7 @@ def test_what_is_not_recomputed_is_not_dropped(store, data, tmp_path):
     assert read(tmp_path / "maze") == before
     text = (tmp_path / "README.md").read_text()
     assert "(maze/README.md) | Figure 1 | 0 of 4 ([earlier](maze/README.md): 2) |" in text
-    assert f"{BADGES['not enough runs']} (earlier report: holds) | Two slots" in text
+    assert f"{BADGES['needs runs']} (earlier report: holds) | Two slots" in text
     assert "Not run yet: empty." in text
     # One from fewer runs moves it aside.
     job = sweep(SCALES["paper"])[2]
@@ -257,7 +257,7 @@ def test_the_command(store, tmp_path, capsys, monkeypatch):
     words = ["report", "--store", str(store.root), "--out", str(out)]
     assert main([*words, "--results", str(tmp_path / "results"), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["claims"] == {"holds": 1, "fails": 1, "not enough runs": 0}
+    assert said["claims"] == {"holds": 1, "refuted": 1, "not shown": 0, "needs runs": 0}
     assert said["experiments"]["maze"]["finished"] == 2
     assert (tmp_path / "results" / "README.md").exists()
     assert 'class="episode"' in out.read_text()
@@ -281,7 +281,7 @@ def test_the_command(store, tmp_path, capsys, monkeypatch):
 
 def test_every_experiment_can_be_reported_before_it_has_run(tmp_path):
     found = gather(Store(tmp_path), experiments.load_experiments(), SCALES["smoke"])
-    assert set(found.count) == {"not enough runs"}
+    assert set(found.count) == {"needs runs"}
     html = report_page(found).html()
     assert "its trainings are too short to decide a claim" in html
     assert escape(NAMES) in html

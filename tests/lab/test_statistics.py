@@ -53,6 +53,43 @@ def test_one_seed_says_nothing_of_the_mean():
     assert s.summary([1.0]).sd == 0
     assert s.t_interval([1.0]) == s.Interval(-np.inf, np.inf)
     assert s.difference_interval([1.0], [0.0, 0.1]).low == -np.inf
+    assert s.contrast_interval([[1.0], [0.0, 0.1]], (1, -1)).low == -np.inf
+
+
+def test_a_contrast_of_two_groups_is_their_difference():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=7), rng.normal(1, 3, size=5)
+    found = s.contrast_interval((first, second), (1, -1))
+    expected = s.difference_interval(first, second)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    doubled = s.contrast_interval((first, second), (2, -2))
+    assert (doubled.low, doubled.high) == pytest.approx((2 * expected.low, 2 * expected.high))
+
+
+def test_shares_are_compared_by_newcombe():
+    """The published example: 56 of 70 against 48 of 80."""
+    found = s.contrast_interval([[1] * 56 + [0] * 14, [1] * 48 + [0] * 32], (1, -1))
+    assert (found.low, found.high) == pytest.approx((0.0524, 0.3339), abs=1e-4)
+
+
+def test_two_values_are_counted_and_more_are_averaged():
+    share = s.wilson_interval(3, 4)
+    found = s.mean_interval([0.5, 1, 1, 1])
+    assert (found.low, found.high) == pytest.approx((0.5 + share.low / 2, 0.5 + share.high / 2))
+    many = [0.1, 0.2, 0.4]
+    assert s.mean_interval(many) == s.t_interval(many)
+    assert s.mean_interval([0.7] * 4) == s.Interval(0.7, 0.7)
+
+
+@pytest.mark.parametrize("weights", [(1, -1), (1, -0.9), (-1, 0, 1)])
+def test_intervals_hold_the_truth_about_as_often_as_they_say(weights):
+    rng, hits, trials = np.random.default_rng(1), 0, 400
+    shares = np.linspace(0.4, 0.8, len(weights))
+    for _ in range(trials):
+        groups = [(rng.random(10) < share).astype(float) for share in shares]
+        found = s.contrast_interval(groups, weights)
+        hits += found.low <= shares @ np.array(weights) <= found.high
+    assert 0.92 <= hits / trials <= 0.995
 
 
 @given(sample(1, 20))

@@ -1,7 +1,8 @@
 """Claims put to the test: checks on seeds, and verdicts made of checks.
 
-A check looks at some runs and says whether they show what is claimed, or that they are too few.
-Runs shorter than the paper's prove nothing and are not counted.
+A check compares some runs with a bound and says by an interval whether they show what is claimed,
+the opposite, or neither; `all_of` makes a verdict of several. Runs shorter than the paper's prove
+nothing and are not counted.
 """
 
 from __future__ import annotations
@@ -13,13 +14,55 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from adastack.lab.results import Results
-from adastack.lab.statistics import Floats, difference_interval, summary
+from adastack.lab.statistics import (
+    LEVEL,
+    Floats,
+    Interval,
+    contrast_interval,
+    mean_interval,
+    solved,
+    summary,
+    wilson_interval,
+)
 
 PAPER_STEPS = 1_000_000
 NOTHING = "no runs that count yet"
 """There may be some that are too short, or too few."""
+MOST_SEEDS = 1000
+"""A difference that needs more seeds than this is not looked for."""
+TINY = 1e-12
 
-Status = Literal["holds", "fails", "not enough runs"]
+Status = Literal["holds", "refuted", "not shown", "needs runs"]
+STATUSES: tuple[Status, ...] = ("holds", "refuted", "not shown", "needs runs")
+"""In the order in which they are told: the interval is on the right side of the bound, on the
+wrong side, on both; there are not enough runs."""
+
+
+class Effect(NamedTuple):
+    """How far a measurement is on the right side of its bound, as a share of its size."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Found(NamedTuple):
+    """What a check found."""
+
+    status: Literal["holds", "refuted", "not shown", "empty"]
+    """Empty: these runs could not have shown it, whatever the truth."""
+    text: str
+    effect: Effect | None = None
+    """None for an exact answer."""
+    seeds: int | None = None
+    """With about how many seeds of each kind it would be decided, if it is not shown."""
+
+
+Check = Callable[[Results, int], Found | None]
+"""(results, how many parts the claim has) -> what was found; None if there are not enough runs.
+
+The more parts, the wider the interval that refutes one of them, so that many parts are not more
+easily refuted than one."""
 
 
 class Verdict(NamedTuple):
@@ -30,6 +73,65 @@ class Verdict(NamedTuple):
     """What we found, with its interval and its seeds."""
     needed: str
     """What the claim asks for."""
+    held: int = 0
+    """How many of its parts hold."""
+    parts: int = 0
+    """How many parts could have decided it."""
+    left_out: tuple[str, ...] = ()
+    """The parts that could not."""
+    effect: Effect | None = None
+    """Of the part that is closest to the wrong side."""
+    seeds: int | None = None
+    """With about how many seeds it would be decided, if it is not shown."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A claim's parts, and what they ask for."""
+
+    __test__ = False  # Not one of pytest's.
+
+    checks: tuple[Check, ...]
+    needed: str
+
+    def __call__(self, results: Results) -> Verdict:
+        """The verdict."""
+        found = [check(results, len(self.checks)) for check in self.checks]
+        known = [each for each in found if each is not None]
+        told = sorted((each for each in known if each.status != "empty"), key=_badness)
+        left_out = tuple(each.text for each in known if each.status == "empty")
+        texts = [each.text for each in told]
+        texts += [f"left out, as it could show nothing: {text}" for text in left_out]
+        effects = [each.effect for each in told if each.effect is not None]
+        seeds = [each.seeds for each in told if each.status == "not shown"]
+        return Verdict(
+            self._status(found),
+            "; ".join(texts) or NOTHING,
+            self.needed,
+            sum(each.status == "holds" for each in told),
+            len(told),
+            left_out,
+            min(effects, key=lambda effect: effect.value, default=None),
+            None if None in seeds else max((n for n in seeds if n is not None), default=None),
+        )
+
+    def _status(self, found: Sequence[Found | None]) -> Status:
+        """One part that is refuted refutes the whole; the whole holds if all that can show do."""
+        said = {None if each is None else each.status for each in found} - {"empty"}
+        if "refuted" in said:
+            return "refuted"
+        if None in said:
+            return "needs runs"
+        return "holds" if said == {"holds"} else "not shown"
+
+    @property
+    def arms(self) -> list[Arm]:
+        """The runs that it looks at."""
+        return [arm for check in self.checks for arm in getattr(check, "arms", ())]
+
+
+def _badness(found: Found) -> int:
+    return ("refuted", "not shown", "holds", "empty").index(found.status)
 
 
 @dataclass(frozen=True)
@@ -42,17 +144,30 @@ class Claim:
     where: str
     """Where the paper says so."""
     test: Callable[[Results], Verdict] = field(repr=False)
+    """A `Test`, or any function."""
+    ours: bool = False
+    """Whether the claim is ours rather than the paper's."""
+    reading: str = ""
+    """Which reading is tested, where the paper's text and the authors' code differ."""
+    why: str = ""
+    """Why it is refuted, if it is, with the counterexample."""
 
-
-class Found(NamedTuple):
-    """What a check found."""
-
-    good: bool
-    text: str
-
-
-Check = Callable[[Results], Found | None]
-"""None if there are not enough runs."""
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Whose claim it is, with whose settings, which reading, exact or sampled, which seeds."""
+        whose = "our claim" if self.ours else "the paper's claim"
+        reading = (self.reading,) if self.reading else ()
+        if not isinstance(self.test, Test):
+            return (whose, *reading)
+        arms = self.test.arms
+        if not arms:
+            return (whose, "exact", *reading)
+        published = {arm.where.get("preset") == "paper" for arm in arms}
+        words = {True: "published settings", False: "our settings"}
+        settings = " and ".join(words[each] for each in sorted(published, reverse=True))
+        seeds = sorted({arm.seeds for arm in arms if arm.seeds})
+        chosen = "" if published == {True} else ", on which no setting was chosen"
+        return (whose, settings, *reading, "sampled", *(f"seeds {s}{chosen}" for s in seeds))
 
 
 @dataclass(frozen=True)
@@ -66,6 +181,8 @@ class Arm:
     """How many seeds are needed to judge them."""
     tested: str | None = None
     """The task they are tested on, if it is not the one they were trained on."""
+    seeds: str = ""
+    """The seeds, as in "0 to 9"."""
 
     @property
     def name(self) -> str:
@@ -86,28 +203,23 @@ class Arm:
         return np.array(known) if len(known) >= self.least else None
 
 
-def all_of(checks: Iterable[Check], needed: str) -> Callable[[Results], Verdict]:
-    """A test that holds if every check does; failed checks are listed first."""
-    checks = list(checks)
+def all_of(checks: Iterable[Check], needed: str) -> Test:
+    """A test that holds if every check does; what speaks against it is listed first."""
+    return Test(tuple(checks), needed)
 
-    def test(results: Results) -> Verdict:
-        found = [check(results) for check in checks]
-        known = sorted((each for each in found if each is not None), key=lambda each: each.good)
-        measured = "; ".join(each.text for each in known) or NOTHING
-        if len(known) < len(checks):
-            return Verdict("not enough runs", measured, needed)
-        good = all(each.good for each in known)
-        return Verdict("holds" if good else "fails", measured, needed)
 
-    return test
+def judged(good: bool, text: str) -> Found:
+    """What an exact answer says."""
+    return Found("holds" if good else "refuted", text)
 
 
 def above(metric: str, first: Arm, second: Arm, margin: float = 0.0) -> Check:
-    """The first is higher than the second: the 95% interval of the difference is above a margin."""
+    """The first is higher than the second: the interval of the difference is above a margin."""
 
-    def judge(values: Sequence[Floats], text: str) -> Found:
-        interval = difference_interval(values[0], values[1])
-        return Found(interval.low > margin, f"{text}, apart by {interval}")
+    def judge(values: Sequence[Floats], text: str, parts: int) -> Found:
+        apart = contrast_interval(values, (1, -1))
+        text = f"{text}, apart by {apart}"
+        return _decided(values, (1, -1), -margin, text, parts, strict=True)
 
     return _check(metric, (first, second), judge)
 
@@ -117,22 +229,53 @@ def below(metric: str, first: Arm, second: Arm) -> Check:
     return above(metric, second, first)
 
 
-def near(metric: str, first: Arm, second: Arm, share: float = 0.1, slack: float = 0.0) -> Check:
-    """The mean of the first is no further below the second's than a share of it, or a slack."""
-    return _close(metric, first, second, share, slack, sign=1)
+def near(
+    metric: str,
+    first: Arm,
+    second: Arm,
+    share: float = 0.1,
+    slack: float = 0.0,
+    chance: float | None = 0.0,
+) -> Check:
+    """The first is no further below the second than a share of it, or a slack.
+
+    Args:
+        metric: What is compared.
+        first: The runs that are judged.
+        second: What they are measured by.
+        share: How much less is still near.
+        slack: The same as a number.
+        chance: What a policy gets that has learned nothing; runs that are not shown to be above it
+            are no measure. None if there is no such number.
+    """
+    return _close(metric, first, second, (share, slack), chance, sign=1)
 
 
 def no_more(metric: str, first: Arm, second: Arm, share: float = 0.1, slack: float = 0.0) -> Check:
-    """The mean of the first is no further above the second's than a share of it, or a slack."""
-    return _close(metric, first, second, share, slack, sign=-1)
+    """The first is no further above the second than a share of it, or a slack."""
+    return _close(metric, first, second, (share, slack), None, sign=-1)
 
 
-def _close(metric: str, first: Arm, second: Arm, share: float, slack: float, sign: int) -> Check:
-    def judge(values: Sequence[Floats], text: str) -> Found:
+def _close(
+    metric: str,
+    first: Arm,
+    second: Arm,
+    allowed: tuple[float, float],
+    chance: float | None,
+    sign: int,
+) -> Check:
+    def judge(values: Sequence[Floats], text: str, parts: int) -> Found:
         one, two = (float(each.mean()) for each in values)
         if two > 0:
             text += f", ratio {one / two:.3f}"
-        return Found(sign * (one - two) >= -max(share * abs(two), slack), text)
+        if chance is not None and mean_interval(values[1]).low <= chance:
+            return Found("empty", f"{text} ({second.name} is not above chance)")
+        share, slack = allowed
+        if slack > share * abs(two):
+            return _decided(values, (sign, -sign), slack, text, parts)
+        # A share of the second is off by as much as the second is.
+        weight = np.sign(two) * share - sign
+        return _decided(values, (sign, weight), 0.0, text, parts)
 
     return _check(metric, (first, second), judge)
 
@@ -140,51 +283,111 @@ def _close(metric: str, first: Arm, second: Arm, share: float, slack: float, sig
 def alike(metric: str, arms: Sequence[Arm], share: float = 0.05) -> Check:
     """All means lie within a share of the largest."""
 
-    def judge(values: Sequence[Floats], text: str) -> Found:
-        means = [float(each.mean()) for each in values]
-        return Found(max(means) - min(means) <= share * abs(max(means)), text)
+    def judge(values: Sequence[Floats], text: str, parts: int) -> Found:
+        best = max(values, key=lambda each: float(each.mean()))
+        others = [each for each in values if each is not best]
+        found = [_decided([each, best], (1, share - 1), 0.0, text, parts) for each in others]
+        return min(found, key=_badness)
 
     return _check(metric, arms, judge)
 
 
 def between(metric: str, arm: Arm, low: float = -np.inf, high: float = np.inf) -> Check:
-    """The mean lies in a range."""
-    return _check(
-        metric, [arm], lambda values, text: Found(bool(low <= values[0].mean() <= high), text)
-    )
+    """The mean lies in a range: so does its interval."""
+
+    def judge(values: Sequence[Floats], text: str, parts: int) -> Found:
+        text = f"{text} {mean_interval(values[0])}"
+        found = [
+            _decided(values, (sign,), -sign * bound, text, parts)
+            for sign, bound in ((1, low), (-1, high))
+            if np.isfinite(bound)
+        ]
+        return min(found, key=_badness)
+
+    return _check(metric, [arm], judge)
+
+
+def solves(metric: str, arm: Arm, threshold: float, share: float = 0.5) -> Check:
+    """More than a share of the seeds reach a threshold, by Wilson's interval."""
+    return _counted(metric, arm, threshold, share, sign=1)
+
+
+def unsolved(metric: str, arm: Arm, threshold: float, share: float = 0.5) -> Check:
+    """Fewer than a share of the seeds reach a threshold, by Wilson's interval."""
+    return _counted(metric, arm, threshold, share, sign=-1)
+
+
+def _counted(metric: str, arm: Arm, threshold: float, share: float, sign: int) -> Check:
+    def judge(values: Sequence[Floats], text: str, parts: int) -> Found:
+        good, count = solved(values[0], threshold)
+        text = f"{text}, {good} of {count} seeds reach {threshold:g} {wilson_interval(good, count)}"
+
+        def margin(level: float) -> Interval:
+            found = wilson_interval(good, count, level)
+            ends = sorted((sign * (found.low - share), sign * (found.high - share)))
+            return Interval(*ends)
+
+        return _by_interval(margin, sign * (good / count - share), count, 1.0, text, parts)
+
+    return _check(metric, [arm], judge)
 
 
 def rising(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
-    """The means rise from arm to arm, but for a slack, and the last is above the first."""
+    """The means rise along the arms: their slope is above 0, and no step is down but for a slack.
 
-    def judge(values: Sequence[Floats], text: str) -> Found:
-        means = np.array([each.mean() for each in values])
-        text = ", ".join(f"{a.name}: {m:.3g}" for a, m in zip(arms, means, strict=True))
-        grows = bool((np.diff(means) >= -slack).all())
-        return Found(grows and difference_interval(values[-1], values[0]).low > 0, text)
+    A step down counts against it if its interval is all beyond the slack.
+    """
+
+    def judge(values: Sequence[Floats], text: str, parts: int) -> Found:
+        text = ", ".join(
+            f"{arm.name}: {each.mean():.3g}" for arm, each in zip(arms, values, strict=True)
+        )
+        place = np.arange(len(arms)) - (len(arms) - 1) / 2
+        slope = _decided(values, place / (place @ place), 0.0, text, parts, strict=True)
+        looked = parts * (len(arms) - 1)
+        steps = [
+            _decided(values[i : i + 2], (-1, 1), slack, text, looked) for i in range(len(arms) - 1)
+        ]
+        down = [step for step in steps if step.status == "refuted"]
+        return down[0] if down else slope
 
     return _check(metric, arms, judge)
 
 
 def falling(metric: str, arms: Sequence[Arm], slack: float = 0.02) -> Check:
-    """The means fall from arm to arm."""
+    """The means fall along the arms."""
     return rising(metric, arms[::-1], slack)
 
 
 def about(what: str, check: Check) -> Check:
     """The check, with its subject before what it found."""
 
-    def named(results: Results) -> Found | None:
-        found = check(results)
+    def named(results: Results, parts: int = 1) -> Found | None:
+        found = check(results, parts)
         return found and found._replace(text=f"{what}, {found.text}")
 
-    return named
+    return _with_arms(named, getattr(check, "arms", ()))
+
+
+def given(check: Check, arm: Arm, metric: str, threshold: float) -> Check:
+    """The check, if a seed of some runs reaches a threshold; else it can show nothing."""
+
+    def checked(results: Results, parts: int = 1) -> Found | None:
+        found, values = check(results, parts), arm.values(results, metric)
+        if found is None or values is None:
+            return None
+        if solved(values, threshold)[0]:
+            return found
+        text = f"{found.text} (no seed of {arm.label} reaches {threshold:g} where it is trained)"
+        return Found("empty", text)
+
+    return _with_arms(checked, getattr(check, "arms", ()))
 
 
 def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where: Any) -> Check:
     """A check of the answer of an exact computation."""
 
-    def check(results: Results) -> Found | None:
+    def check(results: Results, parts: int = 1) -> Found | None:
         rows = results.exact(kind, **where)
         return judge(rows[0]) if rows else None
 
@@ -192,19 +395,73 @@ def exactly(kind: str, judge: Callable[[dict[str, Any]], Found | None], **where:
 
 
 def _check(
-    metric: str, arms: Sequence[Arm], judge: Callable[[Sequence[Floats], str], Found]
+    metric: str, arms: Sequence[Arm], judge: Callable[[Sequence[Floats], str, int], Found]
 ) -> Check:
     """A check of the metric of some arms; ``judge`` is given the seeds of each and their means."""
 
-    def check(results: Results) -> Found | None:
+    def check(results: Results, parts: int = 1) -> Found | None:
         found = [arm.values(results, metric) for arm in arms]
         values = [each for each in found if each is not None]
         if len(values) < len(arms):
             return None
         text = ", ".join(f"{a.name}: {summary(v)}" for a, v in zip(arms, values, strict=True))
-        return judge(values, text)
+        return judge(values, text, parts)
 
+    return _with_arms(check, arms)
+
+
+def _with_arms(check: Check, arms: Sequence[Arm]) -> Check:
+    check.arms = tuple(arms)  # type: ignore[attr-defined]
     return check
+
+
+def _decided(
+    values: Sequence[Floats],
+    weights: Sequence[float] | Floats,
+    offset: float,
+    text: str,
+    parts: int,
+    strict: bool = False,
+) -> Found:
+    """Whether a sum of means, weighted, and an offset is at least 0 (above it, if strict)."""
+
+    def margin(level: float) -> Interval:
+        found = contrast_interval(values, weights, level)
+        return Interval(found.low + offset, found.high + offset)
+
+    means = [float(each.mean()) for each in values]
+    value = float(np.dot(weights, means) + offset)
+    size = max(TINY, *(abs(mean) for mean in means))
+    count = min(len(each) for each in values)
+    return _by_interval(margin, value, count, size, text, parts, strict)
+
+
+def _by_interval(
+    margin: Callable[[float], Interval],
+    value: float,
+    count: int,
+    size: float,
+    text: str,
+    parts: int,
+    strict: bool = False,
+) -> Found:
+    """By the interval at 95% if it holds, by that of one part among many if it is refuted."""
+    found, wide = margin(LEVEL), margin(1 - (1 - LEVEL) / parts)
+    effect = Effect(value / size, found.low / size, found.high / size)
+    if found.low > TINY or (not strict and found.low >= -TINY):
+        return Found("holds", text, effect)
+    if wide.high < -TINY or (strict and wide.high <= TINY):
+        return Found("refuted", text, effect)
+    return Found("not shown", text, effect, _seeds_needed(value, found, count))
+
+
+def _seeds_needed(value: float, found: Interval, count: int) -> int | None:
+    """With how many seeds the interval would leave the bound out, if the value stays."""
+    reach = value - found.low if value > 0 else found.high - value
+    if abs(value) < TINY or not np.isfinite(reach):
+        return None
+    needed = max(count + 1, int(np.ceil(count * (reach / value) ** 2)))
+    return needed if needed <= MOST_SEEDS else None
 
 
 def evaluate(claims: Iterable[Claim], results: Results) -> list[tuple[Claim, Verdict]]:

@@ -7,10 +7,12 @@ import io
 from pathlib import Path
 
 from adastack.files import encode_json, write_json, write_whole
+from adastack.lab.claims import STATUSES
 from adastack.lab.earlier import earlier_page, earlier_verdicts, keep_earlier, runs_behind
 from adastack.lab.experiment import Table
-from adastack.lab.report import BADGES, NAMES, NUMBERS, command_of
-from adastack.lab.report_data import STATUSES, ExperimentReport, ReportData
+from adastack.lab.front_page import CAPTION, claims_picture, surprises
+from adastack.lab.report import BADGES, NAMES, NUMBERS, command_of, count_of, said_about
+from adastack.lab.report_data import ExperimentReport, ReportData
 from adastack.viewer.svg import slim
 
 OURS = (".csv", ".svg", ".json")
@@ -30,8 +32,12 @@ def write_results(data: ReportData, folder: Path) -> list[Path]:
     files = [path for report in shown for path in _write_experiment(report, data.scale, folder)]
     computed = {"machines": data.machines, "libraries": data.libraries}
     write_json(folder / "machine.json", computed)
+    names = ["machine.json", "README.md"]
+    if data.count:
+        names.insert(1, "claims.svg")
+        write_whole(folder / "claims.svg", f"{slim(claims_picture(data).svg)}\n".encode())
     write_whole(folder / "README.md", _readme(data, folder).encode())
-    return [*files, folder / "machine.json", folder / "README.md"]
+    return [*files, *(folder / name for name in names)]
 
 
 def _write_experiment(report: ExperimentReport, scale: str, folder: Path) -> list[Path]:
@@ -48,7 +54,12 @@ def _write_experiment(report: ExperimentReport, scale: str, folder: Path) -> lis
                 "id": claim.id,
                 "claim": claim.sentence,
                 "where": claim.where,
+                "tags": list(claim.tags),
                 "verdict": verdict.status,
+                "parts": [verdict.held, verdict.parts],
+                "left_out": list(verdict.left_out),
+                "effect": None if verdict.effect is None else list(verdict.effect),
+                "seeds_to_decide": verdict.seeds,
                 "measured": verdict.measured,
                 "needed": verdict.needed,
             }
@@ -79,10 +90,15 @@ def _readme(data: ReportData, folder: Path) -> str:
     parts = [
         "# Results",
         f"Scale: {data.scale}. Of {count.total()} claims {count['holds']} hold, "
-        f"{count['fails']} fail and {count['not enough runs']} lack runs to decide. Computed on "
+        f"{count['refuted']} are refuted, {count['not shown']} are not shown (more seeds would "
+        f"decide) and {count['needs runs']} need runs. Computed on "
         f"{_computers(data)}; library versions are in [machine.json](machine.json).",
         "`adastack report --results results` writes this folder from the archive in "
         "[evidence](evidence) and the runs in a store.",
+        *([f"![{CAPTION}](claims.svg)"] if count else []),
+        "## Surprises",
+        "What is refuted, and why where we know.",
+        surprises(data),
         "## Experiments",
         "Each has a page: what was run, its claims with what was measured, figures and tables.",
         _experiments(shown, folder),
@@ -119,7 +135,7 @@ def _experiments(shown: list[ExperimentReport], folder: Path) -> str:
             runs += f" ([earlier]({page}/README.md): {runs_behind(earlier)})"
         numbers = [str(count[status]) for status in STATUSES]
         rows.append([f"[{each.title}]({each.name}/README.md)", each.where, runs, *numbers])
-    header = ["experiment", "in the paper", "runs finished", "claims hold", "fail", "undecided"]
+    header = ["experiment", "in the paper", "runs finished", *STATUSES]
     return _markdown(header, rows)
 
 
@@ -131,11 +147,16 @@ def _claims(data: ReportData, folder: Path) -> str:
             link = f"[{name}]({name}/README.md)" if _has_page(report, folder) else name
             earlier = _earlier(report, folder / name)
             rows += [
-                [BADGES[status] + earlier.get(claim.id, ""), claim.sentence, claim.where, link]
+                [
+                    BADGES[status] + earlier.get(claim.id, ""),
+                    claim.sentence,
+                    said_about(claim),
+                    link,
+                ]
                 for claim, verdict in report.verdicts
                 if verdict.status == status
             ]
-    return _markdown(["verdict", "claim", "in the paper", "experiment"], rows)
+    return _markdown(["verdict", "claim", "in the paper, and how it is tested", "experiment"], rows)
 
 
 def _earlier(report: ExperimentReport, place: Path) -> dict[str, str]:
@@ -157,9 +178,9 @@ def _page(report: ExperimentReport, scale: str, place: Path) -> str:
         [
             BADGES[found.status] + earlier.get(claim.id, ""),
             claim.sentence,
-            _lines(found.measured),
+            _lines(f"{count_of(found)}{found.measured}"),
             found.needed,
-            claim.where,
+            said_about(claim),
         ]
         for claim, found in report.verdicts
     ]

@@ -7,15 +7,20 @@ from collections.abc import Mapping, Sequence, Sized
 from html import escape
 from typing import Any
 
-from adastack.lab.claims import Claim, Verdict
+from adastack.lab.claims import STATUSES, Claim, Verdict
 from adastack.lab.episodes import Watched
 from adastack.lab.experiment import Table
 from adastack.lab.job import Job
 from adastack.lab.live import duration, label
-from adastack.lab.report_data import STATUSES, ExperimentReport, ReportData
+from adastack.lab.report_data import ExperimentReport, ReportData
 from adastack.viewer.page import Page
 
-BADGES = {"holds": "✓ holds", "fails": "✗ fails", "not enough runs": "… not enough runs"}
+BADGES = {
+    "holds": "✓ holds",
+    "refuted": "✗ refuted",
+    "not shown": "~ not shown",
+    "needs runs": "… needs runs",
+}
 NAMES = (
     "AS(k) is an adaptive stack of k slots, FS(k) a frame stack, Demir(k) a push/skip stack, + IM "
     "with its bonus for rare observations. κ is the number of slots that is enough for an adaptive "
@@ -24,12 +29,17 @@ NAMES = (
     "length 3 or the like: what stands on the figure's axis."
 )
 NUMBERS = (
+    "A claim holds if the 95% interval of each of its parts is on the right side of its bound. It "
+    "is refuted if one is on the wrong side, at a level that allows for the number of parts. Else "
+    "it is not shown, and would be decided by about so many seeds if the means stay as they are. "
+    "Parts that could show nothing are left out and named. "
     "a ± b (n=5) is the mean of 5 seeds and their standard deviation; “apart by” is the 95% "
-    "interval of the difference of two means. In figures, lines on bars are one standard "
+    "interval of the difference of two means: Welch's, or joined from Wilson's where seeds have "
+    "two values only. In figures, lines on bars are one standard "
     "deviation and dots are seeds; light bands are one standard deviation, and dark bands or lines "
     "on points the 95% interval of the mean."
 )
-CLASSES = {"holds": "holds", "fails": "fails", "not enough runs": "open"}
+CLASSES = {"holds": "holds", "refuted": "fails", "not shown": "open", "needs runs": "open"}
 
 
 def report_page(data: ReportData, episodes: Sequence[Watched] = (), store: str = "") -> Page:
@@ -99,13 +109,14 @@ def _summary(page: Page, data: ReportData) -> None:
         size = "a small scale, as a trial: its trainings are too short to decide a claim"
     page.text(
         f"Experiments of the paper, run again at {size}. "
-        "A claim holds or fails by a test that stands beside it; where runs are missing it "
-        "says so."
+        "Whether a claim holds, is refuted or is not shown is decided by a test that stands beside "
+        "it; where runs are missing it says so."
     )
     figures = {
         "claims hold": str(count["holds"]),
-        "claims fail": str(count["fails"]),
-        "undecided": str(count["not enough runs"]),
+        "claims refuted": str(count["refuted"]),
+        "not shown": str(count["not shown"]),
+        "need runs": str(count["needs runs"]),
         "experiments complete": f"{done} of {len(reports)}",
         "runs finished": f"{len(data.finished)} of {len(jobs)}",
         "of computing": duration(data.seconds),
@@ -133,8 +144,8 @@ def _claims(page: Page, data: ReportData) -> None:
 def _claim_row(header: Sequence[str], claim: Claim, verdict: Verdict, name: str) -> str:
     cells = (
         _badge(verdict),
-        f'{escape(claim.sentence)} <span class="soft">{escape(claim.where)}</span>',
-        _measured(verdict.measured),
+        f'{escape(claim.sentence)} <span class="soft">{escape(said_about(claim))}</span>',
+        _measured(f"{count_of(verdict)}{verdict.measured}"),
         escape(verdict.needed),
         f'<a href="#{escape(name)}">{escape(name)}</a>',
     )
@@ -144,6 +155,20 @@ def _claim_row(header: Sequence[str], claim: Claim, verdict: Verdict, name: str)
         for column, value in zip(header, cells, strict=True)
     )
     return f'<tr id="claim-{escape(claim.id)}">{inner}</tr>'
+
+
+def said_about(claim: Claim) -> str:
+    """Where the claim is from, and what its tags say."""
+    return "; ".join((claim.where, *claim.tags))
+
+
+def count_of(verdict: Verdict) -> str:
+    """How many parts hold, and how many seeds would decide it, before what was measured."""
+    count = f"{verdict.held} of {verdict.parts} parts; " if verdict.parts > 1 else ""
+    if verdict.status != "not shown" or not verdict.parts:
+        return count
+    seeds = "more than 1000" if verdict.seeds is None else f"about {verdict.seeds}"
+    return f"{count}{seeds} seeds would decide it; "
 
 
 def _measured(text: str) -> str:

@@ -10,15 +10,13 @@ from typing import Any
 
 from adastack.extras import versions
 from adastack.files import DamagedFileError
-from adastack.lab.claims import Claim, Status, Verdict, evaluate
+from adastack.lab.claims import Claim, Verdict, evaluate
 from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import Analysis, Experiment, Scale
 from adastack.lab.job import Job
 from adastack.lab.machine import machine
 from adastack.lab.results import Results
 from adastack.lab.store import Store
-
-STATUSES: tuple[Status, ...] = ("holds", "fails", "not enough runs")
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class ExperimentReport:
 
     @property
     def count(self) -> Counter[str]:
-        """How many claims hold, fail or lack runs."""
+        """How many claims have each verdict."""
         return Counter(verdict.status for _, verdict in self.verdicts)
 
 
@@ -62,7 +60,7 @@ class ReportData:
 
     @property
     def count(self) -> Counter[str]:
-        """How many claims hold, fail or lack runs."""
+        """How many claims have each verdict."""
         return sum((report.count for report in self.reports), Counter())
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +68,23 @@ def t_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
     return Interval(mean - half, mean + half)
 
 
+def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
+    """An interval of a mean: Wilson's where there are two values only, else Student's.
+
+    Seeds that either solve a task or stay at chance are counted rather than averaged.
+
+    Example:
+        >>> str(mean_interval([0.5, 1, 1, 1]))
+        '[0.65, 0.977]'
+    """
+    array = _known(values)
+    low, high = float(array.min()), float(array.max())
+    if not _two_valued(array):
+        return t_interval(array, level)
+    share = wilson_interval(int((array == high).sum()), len(array), level)
+    return Interval(low + (high - low) * share.low, low + (high - low) * share.high)
+
+
 def difference_interval(first: ArrayLike, second: ArrayLike, level: float = LEVEL) -> Interval:
     """Welch's interval of the difference of two means, first less second."""
     one, two = _known(first), _known(second)
@@ -80,6 +97,58 @@ def difference_interval(first: ArrayLike, second: ArrayLike, level: float = LEVE
     freedom = parts.sum() ** 2 / (parts**2 / [len(one) - 1, len(two) - 1]).sum()
     half = _t(level, freedom) * np.sqrt(parts.sum())
     return Interval(float(gap - half), float(gap + half))
+
+
+def contrast_interval(
+    groups: Sequence[ArrayLike], weights: Sequence[float] | Floats, level: float = LEVEL
+) -> Interval:
+    """The interval of a weighted sum of the means of groups of seeds.
+
+    By Welch's approximation; where a group has two values only, as seeds that solve a task or do
+    not, by joining Wilson's intervals of all groups within the range of their values (for two
+    proportions that is Newcombe's).
+
+    Args:
+        groups: The seeds of each.
+        weights: One for each group.
+        level: The confidence.
+
+    Example:
+        >>> str(contrast_interval([[1, 1, 1, 1], [0, 0, 1, 0]], (1, -1)))
+        '[0.0852, 0.954]'
+    """
+    arrays = [_known(group) for group in groups]
+    centre = float(sum(w * a.mean() for w, a in zip(weights, arrays, strict=True)))
+    if min(len(array) for array in arrays) == 1:
+        return Interval(-np.inf, np.inf)
+    if any(_two_valued(array) for array in arrays):
+        return _joined(arrays, weights, centre, level)
+    parts = np.array(
+        [(w * deviation(a)) ** 2 / len(a) for w, a in zip(weights, arrays, strict=True)]
+    )
+    if parts.sum() == 0:
+        return Interval(centre, centre)
+    freedom = parts.sum() ** 2 / (parts**2 / [len(a) - 1 for a in arrays]).sum()
+    half = _t(level, freedom) * float(np.sqrt(parts.sum()))
+    return Interval(centre - half, centre + half)
+
+
+def _joined(
+    arrays: Sequence[Floats], weights: Sequence[float] | Floats, centre: float, level: float
+) -> Interval:
+    low = float(min(array.min() for array in arrays))
+    span = float(max(array.max() for array in arrays)) - low
+    down = up = 0.0
+    for weight, array in zip(weights, arrays, strict=True):
+        share = min(1.0, max(0.0, (float(array.mean()) - low) / span))
+        found = _wilson(share, len(array), level)
+        ends = sorted((weight * span * (found.low - share), weight * span * (found.high - share)))
+        down, up = down + ends[0] ** 2, up + ends[1] ** 2
+    return Interval(centre - float(np.sqrt(down)), centre + float(np.sqrt(up)))
+
+
+def _two_valued(array: Floats) -> bool:
+    return len(np.unique(array)) == 2
 
 
 def iqm(scores: ArrayLike) -> float:
@@ -153,14 +222,18 @@ def wilson_interval(successes: int, count: int, level: float = LEVEL) -> Interva
     """
     if count < 1 or not 0 <= successes <= count:
         raise ValueError(f"expected successes in 0..{count} of at least 1, actual: {successes}")
+    return _wilson(successes / count, count, level)
+
+
+def _wilson(share: float, count: int, level: float) -> Interval:
+    """For the mean of any values in 0..1, too: none vary more than zeros and ones."""
     z = float(stats.norm.ppf((1 + level) / 2))
-    share = successes / count
     centre = share + z * z / (2 * count)
     half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
     scale = 1 + z * z / count
     # At the ends the formula gives 0 and 1 but for rounding.
-    low = 0.0 if successes == 0 else float((centre - half) / scale)
-    high = 1.0 if successes == count else float((centre + half) / scale)
+    low = 0.0 if share == 0 else float((centre - half) / scale)
+    high = 1.0 if share == 1 else float((centre + half) / scale)
     return Interval(low, high)
 
 

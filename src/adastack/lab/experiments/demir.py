@@ -12,12 +12,24 @@ from adastack.lab.studies.study import Memory, Point, sweep_of
 
 BONUS = {"intrinsic": "rare", "intrinsic_weight": 1.0}
 """The authors' formula, and their weight."""
+SHOWN = "a skip drops the observation before, as in the authors' code"
+HIDDEN = "a skip does nothing, as the paper says: the next observation is not shown"
 WORDS = {
-    "Demir(κ)": ("", "."),
-    "Demir(κ) + IM": ("-bonus", " with its bonus for rare observations."),
-    "Demir(κ), unseen": ("-unseen", ", if a skipped observation is not shown."),
-    "Demir(κ), unseen + IM": ("-unseen-bonus", " with its bonus, if a skipped one is not shown."),
+    "Demir(κ)": ("", ".", SHOWN),
+    "Demir(κ) + IM": ("-bonus", " with its bonus for rare observations.", SHOWN),
+    "Demir(κ), unseen": ("-unseen", ", if a skipped observation is not shown.", HIDDEN),
+    "Demir(κ), unseen + IM": (
+        "-unseen-bonus",
+        " with its bonus, if a skipped observation is not shown.",
+        HIDDEN,
+    ),
 }
+SAME = (
+    "With two slots push and skip are the two choices of AS(2): drop the old one, or the current "
+    "one. If a skipped observation is not shown, the agent cannot see the junction, and the "
+    "comparison is the paper's."
+)
+LABELS = tuple(WORDS)
 
 
 def demir(size: int) -> tuple[Memory, ...]:
@@ -53,8 +65,10 @@ EXPERIMENT = Experiment(
             f"In the continual {maze.title}, AS(2) earns more than Demir's push/skip{words}",
             "Figure 30",
             earns_more_than(maze.study, other),
+            reading=reading,
+            why=SAME if suffix == "" else "",
         )
         for maze in MAZES
-        for other, (suffix, words) in WORDS.items()
+        for other, (suffix, words, reading) in WORDS.items()
     ),
 )

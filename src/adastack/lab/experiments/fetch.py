@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adastack.lab.claims import Check, Claim, above, all_of, between
+from adastack.lab.claims import Check, Claim, above, all_of, between, near
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.job import Evaluation
 from adastack.lab.results import Results
@@ -112,6 +112,22 @@ CLAIMS = (
         all_of(
             [between("success", STUDIES["MLP"].arm("MLP", "AS(κ)", MILLION), low=0.9)],
             "with an MLP, a mean success of at least 0.9 when the goal stays for 10^6 steps",
+        ),
+    ),
+    Claim(
+        "fetch-extreme",
+        "What AS(4) has learned holds under extreme shifts: goals that are seen for 1 or 50 steps.",
+        "Figure 29, caption",
+        all_of(
+            [
+                near(
+                    "success",
+                    STUDIES["MLP"].arm("MLP", "AS(κ)", test),
+                    STUDIES["MLP"].arm("MLP", "AS(κ)"),
+                )
+                for test in (VISIBLE[0], VISIBLE[-1])
+            ],
+            "with an MLP, at least 90% of the success with goals that are seen for 2 steps",
         ),
     ),
     Claim(

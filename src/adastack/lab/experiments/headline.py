@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adastack.lab import figures
-from adastack.lab.claims import Check, Claim, all_of, between
+from adastack.lab.claims import Check, Claim, all_of, solves, unsolved
 from adastack.lab.experiment import Analysis, Experiment, Figure, Table
 from adastack.lab.figures import Panel
 from adastack.lab.job import BATCH
@@ -17,8 +17,9 @@ from adastack.tasks.spec import parse_spec
 
 LENGTH, LONG = 16, tmaze("passive", 1_000_000)
 SMOKE_LENGTH, SMOKE_LONG = 4, tmaze("passive", 1000)
-FEW = 3
-"""Seeds of FS(16) with networks that read slot by slot."""
+PERFECT = 0.99
+FEW = 4
+"""Seeds of FS(16) with networks that read slot by slot: as few as can show what most seeds do."""
 
 
 def _point(name: str, length: int, test: str, seeds: int | None, published: bool) -> Point:
@@ -97,25 +98,25 @@ def _words(values: Floats) -> list[str | None]:
 def _claims(name: str, study: Study) -> tuple[Claim, ...]:
     """What is claimed of one network."""
 
-    def reaches(label: str, low: float, high: float, tested: str | None = LONG) -> Check:
-        return between("success", study.arm(name, label, tested, least=FEW), low, high)
+    def reaches(label: str, tested: str | None = LONG) -> Check:
+        return solves("success", study.arm(name, label, tested, least=FEW), PERFECT)
 
     key, net = name.lower(), f"with {'a' if name == 'Transformer' else 'an'} {name}"
-    perfect = "mean success of at least 99% (our settings)"
+    perfect = "more than half of the seeds succeed in 99% of the attempts"
     return (
         Claim(
             f"headline-adaptive-{key}",
             f"Trained at length 16, AS(2) {net} solves a maze of a million cells.",
             "Figure 1; Section 5, episodic TMaze",
-            all_of([reaches("AS(κ), robust", 0.99, 1.0)], perfect),
+            all_of([reaches("AS(κ), robust")], perfect),
         ),
         Claim(
             f"headline-frame-{key}",
             f"The oracle FS(16) of length 16 {net} fails at a million.",
             "Figure 1; Section 5, episodic TMaze",
             all_of(
-                [reaches("FS(k*), robust", 0.0, 0.6)],
-                "mean success of at most 60% (our settings)",
+                [unsolved("success", study.arm(name, "FS(k*), robust", LONG, least=FEW), PERFECT)],
+                "fewer than half of the seeds succeed in 99% of the attempts",
             ),
         ),
         Claim(
@@ -124,8 +125,8 @@ def _claims(name: str, study: Study) -> tuple[Claim, ...]:
             "Figure 1",
             all_of(
                 [
-                    reaches("AS(κ), robust", 0.99, 1.0, None),
-                    reaches("FS(k*), robust", 0.99, 1.0, None),
+                    reaches("AS(κ), robust", None),
+                    reaches("FS(k*), robust", None),
                 ],
                 perfect,
             ),
@@ -140,8 +141,8 @@ CLAIMS = (
         "The published settings are enough for AS(2) with an MLP to solve a maze of a million.",
         "Figure 1; Table 4",
         all_of(
-            [between("success", STUDIES["MLP"].arm("MLP", "AS(κ)", LONG), low=0.99)],
-            "mean success of at least 99% at a million",
+            [solves("success", STUDIES["MLP"].arm("MLP", "AS(κ)", LONG), PERFECT)],
+            "more than half of the seeds succeed in 99% of the attempts at a million",
         ),
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adastack.lab import figures
-from adastack.lab.claims import Check, Claim, Found, all_of, exactly
+from adastack.lab.claims import Check, Claim, Found, all_of, exactly, judged
 from adastack.lab.experiment import Analysis, Experiment, Figure, Scale, Table
 from adastack.lab.figures import Panel
 from adastack.lab.job import Job
@@ -106,7 +106,7 @@ def _short(value: float | None) -> str | None:
 
 def _kappa_is(task: str, memory: str, want: int) -> Check:
     def judge(row: dict[str, Any]) -> Found:
-        return Found(row["kappa"] == want, f"{task}: {_slots(row)}")
+        return judged(row["kappa"] == want, f"{task}: {_slots(row)}")
 
     return exactly("kappa", judge, task=task, memory=memory)
 
@@ -118,7 +118,9 @@ def _gap_judge(row: dict[str, Any]) -> Found | None:
     known = [gaps[length] for length in GAP_LENGTHS]
     text = ", ".join(f"{length}: {gap:.3g}" for length, gap in gaps.items())
     # A corridor of one cell has one history behind its stack, so no gap.
-    return Found(bool(known[0] < 1e-12 and (np.diff(known[:6]) > 0).all()), f"{row['task']} {text}")
+    return judged(
+        bool(known[0] < 1e-12 and (np.diff(known[:6]) > 0).all()), f"{row['task']} {text}"
+    )
 
 
 CLAIMS = (
@@ -151,6 +153,8 @@ CLAIMS = (
         "A frame stack needs five slots in the XorMaze.",
         "Section 5, other domains",
         all_of([_kappa_is("xormaze", "frame", 5)], "the smallest sufficient frame stack has 5"),
+        why="When the second cue has been seen and the centre is reached, the first cue is the "
+        "fourth most recent observation.",
     ),
     Claim(
         "minimal-gap",

@@ -122,6 +122,7 @@ def _patience(key: str, world: World) -> Claim:
         f"{world.place}, AS succeeds more often if it evicts the newest slot at first.",
         "not in the paper",
         all_of([above("success", *pair)], "after training, 95% interval above 0"),
+        ours=True,
     )
 
 

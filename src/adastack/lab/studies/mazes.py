@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from adastack.lab.claims import Verdict, above, all_of, near
+from adastack.lab.claims import Test, above, all_of, given, near, no_more
 from adastack.lab.experiment import Analysis
 from adastack.lab.results import Results
 from adastack.lab.studies.study import Study
@@ -49,7 +49,18 @@ def show_mazes(results: Results, mazes: Sequence[Maze], what: str) -> Analysis:
     )
 
 
-def earns_as_the_oracle(study: Study) -> Callable[[Results], Verdict]:
+def learns_as_quickly(study: Study) -> Test:
+    """Whether AS(2) needs no more than one and a half times the steps of FS(k*) to learn a maze."""
+    return all_of(
+        [
+            given(no_more("steps_to_solve", first, second, share=0.5), second, "end_success", 0.8)
+            for first, second in study.pairs("AS(κ)", "FS(k*)")
+        ],
+        "at every length at most 1.5 times FS(k*)'s steps until four of five attempts succeed",
+    )
+
+
+def earns_as_the_oracle(study: Study) -> Test:
     """Whether AS(2) keeps up with a frame stack as long as the maze."""
     return all_of(
         [near(f"auc_{main_metric(study)}", *pair) for pair in study.pairs("AS(κ)", "FS(k*)")],
@@ -57,7 +68,7 @@ def earns_as_the_oracle(study: Study) -> Callable[[Results], Verdict]:
     )
 
 
-def earns_more_than(study: Study, other: str) -> Callable[[Results], Verdict]:
+def earns_more_than(study: Study, other: str) -> Test:
     """Whether AS(2) is above another memory at every length but the first, where all is in view."""
     longer = [point.name for point in study.points[1:]]
     return all_of(

@@ -119,7 +119,10 @@ class Study:
         (memory,) = (each for each in place.memories if each.label == label)
         seeds = self.seeds if memory.seeds is None else memory.seeds
         needed = max(3, seeds // 2) if least is None else least
-        return Arm(f"{label} at {point}", self.where(place, memory), needed, tested)
+        used = self._seeds(seeds)
+        name = f"{label} at {point}"
+        words = f"{used[0]} to {used[-1]}"
+        return Arm(name, self.where(place, memory), needed, tested, words)
 
     def pairs(
         self,

@@ -13,7 +13,7 @@ from adastack.lab.results import Results, Row
 from adastack.lab.statistics import (
     Floats,
     bootstrap_interval,
-    difference_interval,
+    contrast_interval,
     iqm,
     probability_of_improvement,
     solved,
@@ -25,12 +25,15 @@ from adastack.lab.studies.study import Memory, Point, Study
 # Regrets are shares of steps.
 REGRETS = {
     "auc_memory_regret": "Memory regret",
+    "auc_memory_regret_after": "Memory regret after the step",
     "auc_active_regret": "Active regret",
     "auc_passive_regret": "Passive regret",
 }
-AFTER = {"optimality": "Optimality after training, greedy"}
-CONTINUAL = {"auc_reward": "Reward per 1000 steps", **REGRETS, **AFTER}
-EPISODIC = {"auc_return": "Return", **REGRETS, **AFTER}
+FINAL = {"optimality": "Optimality after training, greedy"}
+CONTINUAL = {"auc_reward": "Reward per 1000 steps", **REGRETS, **FINAL}
+EPISODIC = {"auc_return": "Return", **REGRETS, **FINAL}
+AFTER = "memory regret as in the authors' code: after the step, but not after the last"
+"""The reading of claims about the regret that a perfect agent has none of."""
 SCALING = {"auc_return": "Return over the training", "auc_memory_regret": "Memory regret"}
 MEANS = "means over the training, where a panel does not say otherwise"
 SOLVED = 0.98
@@ -149,7 +152,8 @@ def comparison_table(results: Results, study: Study, name: str, what: str = "") 
             if len(ours) and len(theirs):
                 chance = probability_of_improvement(ours, theirs)
                 chances.setdefault(f"{first.label} over {other.label}", []).append(chance)
-                apart = f"{ours.mean() - theirs.mean():.3g} {difference_interval(ours, theirs)}"
+                interval = contrast_interval((ours, theirs), (1, -1))
+                apart = f"{ours.mean() - theirs.mean():.3g} {interval}"
                 versus = f"{first.label} over {other.label}"
                 rows.append([point.task, versus, apart, f"{chance:.2f}"])
     for versus, each in chances.items():
