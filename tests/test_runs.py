@@ -5,8 +5,17 @@ import stat
 import numpy as np
 import pytest
 
-from adastack.files import DamagedFileError, read_arrays, read_json, write_arrays, write_whole
+from adastack.files import (
+    DamagedFileError,
+    read_arrays,
+    read_json,
+    write_arrays,
+    write_json,
+    write_whole,
+)
+from adastack.folders import HeldError, sealed
 from adastack.runs import Run, RunError
+from adastack.tensorboard import CurveEvents
 
 
 def test_a_file_is_the_old_one_or_the_new_one(tmp_path, monkeypatch):
@@ -84,8 +93,86 @@ def test_a_damaged_checkpoint_is_never_used(tmp_path):
     with pytest.raises(DamagedFileError, match="missing"):
         run.load_checkpoint()
     (run.path / "checkpoint.json").write_text(json.dumps({"slot": 0}))
-    with pytest.raises(DamagedFileError, match="not a checkpoint"):
+    with pytest.raises(DamagedFileError, match="no 'checksum'"):
         run.load_checkpoint()
+    write_json(run.path / "checkpoint.json", sealed({"slot": 0}))
+    with pytest.raises(DamagedFileError, match="expected a checkpoint, actual: no 'arrays'"):
+        run.load_checkpoint()
+
+
+def test_every_word_of_a_checkpoint_counts(tmp_path):
+    run = Run.create(tmp_path / "run", {})
+    run.save_checkpoint({"q": np.zeros(3)}, done=3)
+    path = run.path / "checkpoint.json"
+    path.write_text(path.read_text().replace('"done": 3', '"done": 9'))
+    with pytest.raises(DamagedFileError, match="checksum"):
+        run.load_checkpoint()
+
+
+def test_nothing_is_read_or_written_through_a_link(tmp_path):
+    run = Run.create(tmp_path / "run", {})
+    run.save_checkpoint({"q": np.zeros(3)}, done=3)
+    for name in ("checkpoint.json", "checkpoint-0.safetensors", "settings.json"):
+        (run.path / name).rename(tmp_path / name)
+        (run.path / name).symlink_to(tmp_path / name)
+        with pytest.raises(DamagedFileError, match="a link"):
+            Run.open(run.path).load_checkpoint()
+        (run.path / name).unlink()
+        (tmp_path / name).rename(run.path / name)
+    (tmp_path / "diary").write_text("mine")
+    (run.path / "events").mkdir()
+    (run.path / "events" / "events.out.tfevents.0").symlink_to(tmp_path / "diary")
+    with pytest.raises(DamagedFileError, match="a link"):
+        CurveEvents(run.path, 3, 0)
+    events = CurveEvents(run.path, 0, 0)  # A new file takes the place of the link.
+    events.file.add(1, {"return": 1.0})
+    assert (tmp_path / "diary").read_text() == "mine"
+
+
+def test_an_event_file_is_never_made_longer(tmp_path):
+    events = CurveEvents(tmp_path, 0, 0)
+    events.file.add(100, {"return": 1.0})
+    size = events.file.size
+    again = CurveEvents(tmp_path, 10**10, 5)
+    assert again.points == 0, "what is lost is written anew"
+    assert again.file.size < size
+
+
+def test_a_result_is_believed_only_if_it_is_this_runs(tmp_path):
+    settings = {"algo": "sarsa", "seeds": [0]}
+    result = {
+        "run": "elsewhere", "settings": settings, "trained_steps": 1, "steps_per_second": 1.0,
+        "seeds": [{"seed": 0}],
+    }  # fmt: skip
+    run = Run.create(tmp_path / "run", settings)
+    run.finish(result)
+    assert Run.open(run.path).result == {**result, "run": str(run.path)}
+    for wrong in ("null", "[]", "{}", json.dumps(result)):
+        (run.path / "result.json").write_text(wrong)
+        with pytest.raises(DamagedFileError):
+            _ = Run.open(run.path).result
+    run.finish({**result, "settings": {**settings, "gamma": 0.5}})
+    with pytest.raises(DamagedFileError, match="another run"):
+        _ = run.result
+
+
+def test_a_start_that_was_killed_is_started_again(tmp_path):
+    path = tmp_path / "run"
+    path.mkdir()
+    (path / ".settings.json.x7_2kq0a.part").write_text("{")
+    for begin in (Run.create, Run.resume):
+        run = begin(path, {"a": 1})
+        with run.held():
+            assert sorted(entry.name for entry in path.iterdir()) == [".lock", "settings.json"]
+        (path / "settings.json").unlink()
+
+
+def test_two_processes_do_not_share_a_folder(tmp_path):
+    run = Run.create(tmp_path / "run", {})
+    with run.held(), pytest.raises(HeldError, match="in use by another process"), run.held():
+        pass
+    with run.held():
+        pass
 
 
 def test_nothing_is_overwritten(tmp_path):
@@ -105,5 +192,9 @@ def test_what_is_not_a_run_is_refused(tmp_path):
     with pytest.raises(DamagedFileError, match="expected a JSON document"):
         Run.open(tmp_path)
     (tmp_path / "settings.json").write_text("[]")
-    with pytest.raises(RunError, match="not a run's settings"):
+    with pytest.raises(DamagedFileError, match="expected a run's settings"):
         Run.open(tmp_path)
+    for settings in (None, [], "xormaze"):
+        write_json(tmp_path / "settings.json", sealed({"settings": settings, "versions": {}}))
+        with pytest.raises(DamagedFileError, match="expected an object as 'settings'"):
+            Run.open(tmp_path)

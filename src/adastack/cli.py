@@ -6,17 +6,19 @@ import argparse
 import importlib
 import json
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
-from types import ModuleType
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from types import FrameType, ModuleType
+from typing import Any
 
 from adastack import __version__
+from adastack.settings import printable
+from adastack.tasks.failures import EnvironmentFailure
 from adastack.tasks.registry import import_module
-
-with suppress(ImportError):  # A verb says what is missing.
-    import adastack.deep  # noqa: F401  # quiets XLA, before a verb imports jax by way of a task
 
 VERBS = {
     "tasks": "what there is to remember: T, k*, kappa, value-consistency",
@@ -36,44 +38,91 @@ VERBS = {
 """Each verb and its line in ``adastack --help``; a verb's module is imported only when it runs."""
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
+SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+
+
+class _LeftError(RuntimeError):
+    """Something below has called `sys.exit`; a verb that did not return has not succeeded."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one verb and returns its exit code: 0 done, 1 a run failed, 2 bad input."""
     words = list(sys.argv[1:] if argv is None else argv)
     verb = words[0] if words and words[0] in VERBS else None
+    name = "adastack" if verb is None else f"adastack {verb}"
     try:
-        parser, module = _parser(verb)
-        args = parser.parse_args(words)
-        if module is None:
-            parser.print_help()
-            return BAD_INPUT if words else DONE
-        for name in args.imports:
-            import_module(name)
-        result = module.run(args)
-        if args.json:
-            print(json.dumps(result, default=lambda value: value.tolist()))
-        else:
-            module.show(result)
-        sys.stdout.flush()
+        # Nothing can be lost before a verb runs: a signal ends the process at once.
+        with _signals(name, at_once=True):
+            parser, module = _parser(verb)
+            args = parser.parse_args(words)
+            if module is None:
+                parser.print_help()
+                return BAD_INPUT if words else DONE
+            for each in args.imports:
+                import_module(each)
+        with _signals(name, at_once=False):
+            result = _run(module, args)
+            if args.json:
+                print(json.dumps(result, default=lambda value: value.tolist()))
+            else:
+                module.show(result)
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader (`head`, `less`) has left; what is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
+    except KeyboardInterrupt as stop:
+        _say(name, str(stop) or "interrupted")
+        return FAILED
+    except Exception as error:
         if "--traceback" in words:
             traceback.print_exc()
-        print(f"adastack {verb}: {_one_line(error)}", file=sys.stderr)
-        return FAILED if isinstance(error, RuntimeError | MemoryError) else BAD_INPUT
-    except KeyboardInterrupt as stop:
-        print(f"adastack {verb}: {str(stop) or 'interrupted'}", file=sys.stderr)
-        return FAILED
+        _say(name, _one_line(error))
+        return BAD_INPUT if _is_bad_input(error) else FAILED
     code: int = getattr(module, "exit_code", lambda result: DONE)(result)
     return code
 
 
+def _run(module: ModuleType, args: argparse.Namespace) -> Any:
+    """What a verb returns; with ``--json`` standard output is for the object alone."""
+    try:
+        if not args.json:
+            return module.run(args)
+        with redirect_stdout(sys.stderr):
+            return module.run(args)
+    except SystemExit as error:
+        raise _LeftError(f"sys.exit({error.code!r}) was called before it was done") from error
+
+
+@contextmanager
+def _signals(name: str, at_once: bool) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the process, or the verb, with one line."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        what = SIGNALS[signal.Signals(number)]
+        if at_once:
+            _say(name, what)
+            os._exit(FAILED)
+        raise KeyboardInterrupt(what)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # Whoever ignores Ctrl-C (a job in the background) goes on doing so.
+    heard = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, end) for each in heard}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
 def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, ModuleType | None]:
     """The parser of all verbs, with the arguments of the one that is asked for."""
+    with suppress(ImportError):  # A verb says what is missing.
+        import adastack.deep  # noqa: F401  # quiets XLA, before a verb imports jax by way of a task
+
     parser = argparse.ArgumentParser(
         prog="adastack", description="Reinforcement-learning agents that learn what to remember."
     )
@@ -98,8 +147,22 @@ def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, ModuleType | Non
     return parser, module
 
 
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+def _say(name: str, text: str) -> None:
+    with suppress(OSError):  # Nobody may be listening.
+        print(f"{name}: {printable(text)}", file=sys.stderr, flush=True)
+
+
+def _is_bad_input(error: Exception) -> bool:
+    return isinstance(error, ValueError | TypeError | OSError | ImportError)
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, EnvironmentFailure | _LeftError):
+        return f"{text} (--traceback shows where)"
+    if _is_bad_input(error) or isinstance(error, RuntimeError | MemoryError):
+        return text or type(error).__name__
+    return f"{type(error).__name__}: {text} (--traceback shows where)"
 
 
 if __name__ == "__main__":

@@ -5,13 +5,16 @@ Arrays are safetensors and everything else is JSON, so that reading a file never
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import re
+import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from adastack.extras import check_installed
 
@@ -22,6 +25,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+MAX_DOCUMENT = 2**26
+"""Bytes; a JSON document that is larger is not one of ours."""
+_TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}\.part")
+
 
 class DamagedFileError(ValueError):
     """A file that is not what was written."""
@@ -30,7 +37,7 @@ class DamagedFileError(ValueError):
 def write_whole(path: str | Path, content: bytes) -> None:
     """Writes a file so that a reader, or a crash, sees the old content or the new, never a part."""
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -44,6 +51,16 @@ def write_whole(path: str | Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file has the name of a `write_whole` that was killed; all others are somebody's.
+
+    Example:
+        >>> is_temporary(".result.json.x7_2kq0a.part"), is_temporary(".bashrc")
+        (True, False)
+    """
+    return _TEMPORARY.fullmatch(name) is not None
 
 
 def write_json(path: str | Path, value: Any) -> None:
@@ -61,23 +78,74 @@ def encode_json(value: Any) -> bytes:
     return (text + "\n").encode()
 
 
+def read_bytes(path: str | Path, most: int | None = None, *, follow: bool = False) -> bytes:
+    """The content of a regular file, never of a device or a pipe, which might have no end.
+
+    Args:
+        path: The file.
+        most: How many bytes it may have.
+        follow: Also read it through a link, as a file that the user has named.
+
+    Raises:
+        DamagedFileError: If it is a link, no regular file, or too large.
+        OSError: If it cannot be read.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise DamagedFileError(f"{path}: expected a file, actual: a link") from None
+        raise
+    with os.fdopen(handle, "rb") as file:
+        return read_open(file, path, most)
+
+
+def read_open(file: IO[bytes], path: str | Path, most: int | None = None) -> bytes:
+    """The content of an open file; see `read_bytes`."""
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode):
+        raise DamagedFileError(f"{path}: expected a file, actual: a folder, pipe or device")
+    if most is not None and found.st_size > most:
+        raise DamagedFileError(f"{path}: expected at most {most:,} bytes, actual: more")
+    return file.read() if most is None else file.read(most + 1)[:most]
+
+
 def read_json(path: str | Path) -> Any:
     """Reads a JSON document.
 
     Raises:
         DamagedFileError: If it is not JSON.
     """
+    return decode_json(read_bytes(path, MAX_DOCUMENT), path)
+
+
+def decode_json(content: bytes, path: str | Path) -> Any:
+    """The document in the content of a file; JSON has no NaN, nor have our documents.
+
+    Raises:
+        DamagedFileError: If it is not JSON.
+    """
     try:
-        return json.loads(Path(path).read_bytes())
-    except ValueError as error:
+        return json.loads(content, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
         raise DamagedFileError(f"{path}: expected a JSON document ({error})") from None
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number that JSON knows")
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> str:
     """Writes named arrays, whole, and returns their checksum."""
-    content = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
+    content = encode_arrays(arrays)
     write_whole(path, content)
     return hashlib.sha256(content).hexdigest()
+
+
+def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Named arrays as they are written."""
+    content: bytes = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
+    return content
 
 
 def read_arrays(path: str | Path, checksum: str | None = None) -> dict[str, NDArray[Any]]:
@@ -86,32 +154,20 @@ def read_arrays(path: str | Path, checksum: str | None = None) -> dict[str, NDAr
     Raises:
         DamagedFileError: If the file is not what `write_arrays` wrote under that checksum.
     """
-    content = Path(path).read_bytes()
+    return decode_arrays(read_bytes(path), path, checksum)
+
+
+def decode_arrays(
+    content: bytes, path: str | Path, checksum: str | None = None
+) -> dict[str, NDArray[Any]]:
+    """The arrays in the content of a file; see `read_arrays`."""
     if checksum is not None and hashlib.sha256(content).hexdigest() != checksum:
         raise DamagedFileError(f"{path}: the content does not match its checksum")
     try:
         return load(content)
-    except SafetensorError as error:
+    # KeyError: a dtype that numpy does not have.
+    except (SafetensorError, KeyError, ValueError) as error:
         raise DamagedFileError(f"{path}: expected a safetensors file ({error})") from None
-
-
-def fitting(
-    expected: Mapping[str, NDArray[Any]], found: Mapping[str, NDArray[Any]]
-) -> dict[str, NDArray[Any]]:
-    """The arrays that were found under the expected names.
-
-    Raises:
-        DamagedFileError: If one is missing or has another shape or dtype.
-    """
-    for name, array in expected.items():
-        actual = found.get(name)
-        if actual is None or actual.shape != array.shape or actual.dtype != array.dtype:
-            what = "nothing" if actual is None else f"{actual.dtype}{list(actual.shape)}"
-            raise DamagedFileError(
-                f"the checkpoint is of another run: {name} must be "
-                f"{array.dtype}{list(array.shape)}, actual: {what}"
-            )
-    return {name: found[name] for name in expected}
 
 
 def _plain(value: Any) -> Any:

@@ -87,6 +87,18 @@ def from_document(kind: type[Kind], document: Any) -> Kind:
     return kind(**document)
 
 
+def printable(text: str) -> str:
+    r"""A text with control characters spelled out, so that it cannot steer a terminal.
+
+    Example:
+        >>> print(printable("red \x1b[31m"))
+        red \x1b[31m
+    """
+    return "".join(
+        each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text
+    )
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """What might have been meant, as the end of an error message."""
     close = difflib.get_close_matches(word, list(known), 1)

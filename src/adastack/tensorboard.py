@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.folders import Folder
 from adastack.memory.regret import REGRETS
 from adastack.process.events import LEARNING
 
@@ -75,24 +76,24 @@ class EventFile:
     """An event file that grows; a resumed run cuts it back to its checkpoint."""
 
     def __init__(self, path: Path, size: int = 0) -> None:
-        self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if size and path.exists():
-            with path.open("r+b") as file:
-                file.truncate(size)
+        folder = Folder(path.parent.parent)
+        self.folder, self.name = folder.folder(path.parent.name, make=True), path.name
+        self.whole = bool(size) and self.folder.has(self.name) and self.size >= size
+        """Whether the file goes on; one that has lost something begins anew."""
+        if self.whole:
+            self.folder.cut(self.name, size)
         else:
             # Times are steps, not clocks: the same run writes the same bytes.
-            path.write_bytes(version_record(0.0))
+            self.folder.write_bytes(self.name, version_record(0.0))
 
     def add(self, step: int, scalars: Mapping[str, float]) -> None:
         """Appends numbers at a step."""
-        with self.path.open("ab") as file:
-            file.write(scalar_record(float(step), step, scalars))
+        self.folder.append(self.name, scalar_record(float(step), step, scalars))
 
     @property
     def size(self) -> int:
         """Bytes so far."""
-        return self.path.stat().st_size
+        return self.folder.size(self.name)
 
 
 class CurveEvents:
@@ -106,7 +107,7 @@ class CurveEvents:
 
     def __init__(self, folder: Path, size: int, points: int) -> None:
         self.file = EventFile(folder / "events" / "events.out.tfevents.0", size)
-        self.points = points
+        self.points = points if self.file.whole else 0
 
     def add(self, curves: Mapping[str, NDArray[Any]]) -> None:
         """Appends the points that are complete and not written yet."""

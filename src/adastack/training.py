@@ -17,19 +17,36 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.folders import COUNT, OBJECT, TEXT, Schema, list_of
 from adastack.learning_curve import picture_of
 from adastack.process.policy import Act
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
 from adastack.settings import check_one_of
 from adastack.tasks.entry import Resolved
+from adastack.tasks.failures import EnvironmentFailure
 from adastack.tasks.registry import import_module, resolve
 from adastack.tensorboard import CurveEvents
 
 SAVE_SECONDS = 10.0
 EVALUATION_SEED = 0
 Arrays = Mapping[str, NDArray[Any]]
-KEYS = ("task", "memory", "stack_size", "algo", "preset", "steps", "seeds", "settings")
+RUN_SETTINGS = Schema(
+    "the settings of a run",
+    {
+        "task": TEXT,
+        "memory": TEXT,
+        "stack_size": COUNT,
+        "algo": TEXT,
+        "preset": TEXT,
+        "steps": COUNT,
+        "seeds": list_of(COUNT),
+        "settings": OBJECT,
+    },
+    {"imports": list_of(TEXT)},
+    others=True,
+)
+KEYS = tuple(RUN_SETTINGS.entries)
 """What a run's settings name."""
 
 
@@ -223,11 +240,9 @@ def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> S
     """The session that a run's settings ask for; ``task``, if it cannot be found by its name.
 
     Raises:
-        RunError: If they are not the settings of a run.
+        DamagedFileError: If they are not the settings of a run.
     """
-    missing = [name for name in KEYS if name not in document]
-    if missing:
-        raise RunError(f"expected the settings of a run, actual: no {', '.join(missing)}")
+    RUN_SETTINGS.check(document, "a run's settings")
     check_seeds(document["seeds"], document["steps"])
     for name in document.get("imports", ()):
         import_module(name)
@@ -278,13 +293,17 @@ def train(*, path: Path, resume: bool, progress: Progress, **asked: Any) -> dict
     run = Run.resume(path, document) if resume else Run.create(path, document)
     if run.status == "finished":
         return run.result
-    try:
-        result = run_session(run, session, progress)
-    except FloatingPointError as error:
-        run.fail(str(error))
-        raise RuntimeError(str(error)) from None
-    run.save_picture(picture_of(session.curves()))
-    run.finish(result)
+    with run.held():
+        try:
+            result = run_session(run, session, progress)
+        except FloatingPointError as error:
+            run.fail(str(error))
+            raise RuntimeError(str(error)) from None
+        except EnvironmentFailure as error:
+            run.fail(str(error))
+            raise
+        run.save_picture(picture_of(session.curves()))
+        run.finish(result)
     return result
 
 

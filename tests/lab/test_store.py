@@ -1,19 +1,26 @@
 """A store gives back what was computed, or nothing."""
 
+import argparse
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adastack.files import DamagedFileError
+from adastack.files import DamagedFileError, write_json
 from adastack.lab.execute import perform
 from adastack.lab.job import Job
 from adastack.lab.store import Busy, Store, StoreError
 from adastack.progress import Silent
 from adastack.runs import Run
 from lab.kinds import longer, quick, tabular
+
+
+def killed(*paths):
+    raise KeyboardInterrupt
 
 
 def compute(store, job):
@@ -141,9 +148,6 @@ def test_damage_is_still_known_when_the_redoing_is_killed(store, monkeypatch):
     whole = compute(store, job)["result"]
     flip(next((store.folder(job) / "run").glob("checkpoint-*.safetensors")))
 
-    def killed(path):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         patch.setattr("shutil.rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
@@ -180,12 +184,67 @@ with Store({str(store.root)!r}).claim(quick(2)):
         pass
 
 
-def test_leftovers_of_a_killed_write_go(store):
+def test_leftovers_of_a_killed_write_go(store, monkeypatch):
     job = quick(2)
     with store.claim(job) as folder:
-        (folder / ".done.json.abc").write_text("half")
+        monkeypatch.setattr(os, "replace", killed)
+        monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
+        with pytest.raises(KeyboardInterrupt):
+            write_json(folder / "done.json", {})
+        monkeypatch.undo()
+        (folder / ".bashrc").write_text("mine")
+        assert len(list(folder.iterdir())) == 3
     with store.claim(job) as folder:
-        assert [path.name for path in folder.iterdir()] == ["job.json"]
+        assert {path.name for path in folder.iterdir()} == {"job.json", ".bashrc"}
+
+
+def test_a_link_in_the_store_leads_nowhere(store, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".bashrc").write_text("mine")
+    store.prepare()
+    store.folder(quick(2)).symlink_to(home)
+    with pytest.raises(DamagedFileError, match="a link"), store.claim(quick(2)):
+        pass
+    assert store.status(quick(2)) == "damaged"
+    assert store.jobs() == []
+    store.remove(quick(2).address)
+    assert [path.name for path in home.iterdir()] == [".bashrc"]
+    compute(store, quick(2))
+    done = store.folder(quick(2)) / "done.json"
+    done.rename(home / "done.json")
+    done.symlink_to(home / "done.json")
+    assert store.status(quick(2)) == "damaged"
+    (store.root / ".locks" / quick(3).address).symlink_to(home / "lock")
+    with pytest.raises(DamagedFileError, match="a link"), store.claim(quick(3)):
+        pass
+    assert not (home / "lock").exists()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None, [], 3, {"kind": 3, "settings": {}}, {"kind": "train", "settings": {}},
+        {"kind": "square", "settings": []}, {"kind": "square", "settings": {"steps": "many"}},
+        {"kind": "square", "settings": {}, "evaluate": [{"task": 3}]},
+        {"kind": "square", "settings": {}, "evaluate": {}},
+    ],
+)  # fmt: skip
+def test_one_malformed_job_is_damaged_alone(store, said):
+    compute(store, quick(2))
+    compute(store, quick(3))
+    (store.folder(quick(2)) / "job.json").write_text(json.dumps(said))
+    assert store.jobs() == [quick(3)]
+    rows = {row["address"]: row["status"] for row in list_runs(store)["runs"]}
+    assert rows == {quick(2).address: "damaged", quick(3).address: "finished"}
+
+
+def list_runs(store):
+    from adastack.commands import runs
+
+    parser = argparse.ArgumentParser()
+    runs.add_arguments(parser)
+    return runs.run(parser.parse_args(["--store", str(store.root)]))
 
 
 def test_a_hidden_folder_is_somebody_elses(store):

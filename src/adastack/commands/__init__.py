@@ -10,21 +10,34 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from adastack.extras import check_installed
 
 check_installed("rich", extra="train")
 
 from rich.console import Console
+from rich.text import Text
+
+from adastack.settings import printable
 
 PIPE_WIDTH = 120
 
 
 class Output(Console):
-    """Standard output; wide where it is not a terminal, and it reports a closed pipe."""
+    """Standard output; wide where it is not a terminal, and it reports a closed pipe.
+
+    Texts are shown as they are: names of folders, tasks and runs are no markup and steer nothing.
+    """
 
     def __init__(self) -> None:
-        super().__init__(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+        super().__init__(
+            width=None if sys.stdout.isatty() else PIPE_WIDTH, markup=False, emoji=False
+        )
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """A text with its control characters spelled out."""
+        return super().render_str(printable(text), **options)
 
     def on_broken_pipe(self) -> None:
         """Raises, so that the command line can end without a failure."""

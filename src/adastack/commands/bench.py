@@ -7,6 +7,7 @@ import importlib
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 from adastack.commands import Output
 
@@ -59,7 +60,7 @@ def show(result: dict[str, Any]) -> None:
             row["name"],
             f"{_number(row['value'])} {row['unit']}",
             f"{sign} {_number(row['target'])}",
-            "[green]reached[/]" if row["reached"] else "[red]missed[/]",
+            Text("reached", "green") if row["reached"] else Text("missed", "red"),
         )
     Output().print(table)
 

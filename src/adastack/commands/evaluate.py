@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from adastack.commands import Output
 from adastack.commands.train import table_of
 from adastack.runs import Run
+from adastack.settings import printable
 from adastack.training import evaluate
 
 
@@ -29,7 +31,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     """Evaluates the policies of every seed."""
     opened = Run.open(args.run)
     # On a terminal only, and gone at the end: long tests of real worlds take minutes.
-    with Console(stderr=True).status(f"testing {args.run} on {args.task or 'its own task'}"):
+    doing = printable(f"testing {args.run} on {args.task or 'its own task'}")
+    with Console(stderr=True).status(Text(doing)):
         return evaluate(
             opened, task=args.task, episodes=args.episodes, greedy=not args.sampled, seed=args.seed
         )

@@ -74,6 +74,7 @@ def _learned(args: argparse.Namespace, k: int, overrides: dict[str, Any]) -> dic
             seeds=list(range(args.seeds)),
             path=path,
             overrides=overrides,
+            imports=args.imports,
             resume=path.exists(),
             progress=progress,
         )

@@ -10,6 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from adastack.commands import Output
+from adastack.folders import Folder
 from adastack.lab.job import Job
 from adastack.lab.live import duration, label, span
 from adastack.lab.store import ROOT, Store
@@ -121,7 +122,9 @@ def _row(store: Store, job: Job | None, folder: Path) -> dict[str, Any]:
 
 
 def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if folder.is_symlink():
+        return 0
+    return sum(path.lstat().st_size for path in Folder(folder).walk())
 
 
 def _text(row: dict[str, Any]) -> str:

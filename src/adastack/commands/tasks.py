@@ -8,6 +8,7 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from adastack.commands import Output
 from adastack.tasks import TASKS, TaskEntry
@@ -62,10 +63,10 @@ def _row(entry: TaskEntry) -> dict[str, Any]:
     }
 
 
-def _name(row: dict[str, Any]) -> str:
+def _name(row: dict[str, Any]) -> Text:
     """The name, and below it its options as they stand by default."""
     name, options = parse_spec(row["spec"])
-    return "\n".join([f"[bold]{name}[/bold]", *(f" {n}={value}" for n, value in options.items())])
+    return Text(name, "bold").append("".join(f"\n {n}={options[n]}" for n in options), "not bold")
 
 
 def _fact(value: str | int | bool | None) -> str:

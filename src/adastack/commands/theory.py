@@ -9,8 +9,10 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from adastack.commands import Output
+from adastack.settings import printable
 from adastack.tasks import resolve
 from adastack.theory.answers import (
     consistency_answer,
@@ -121,7 +123,8 @@ def show(result: dict[str, Any]) -> None:
 def _show_kappa(console: Console, result: dict[str, Any]) -> None:
     found = result["kappa"] if result["kappa"] is not None else f"at least {result['at_least']}"
     what = "average reward" if result["criterion"] == "average" else f"gamma {result['gamma']}"
-    console.print(f"{result['task']}, {result['memory']} memory, {what}: kappa is [bold]{found}[/]")
+    asked = printable(f"{result['task']}, {result['memory']} memory, {what}: kappa is ")
+    console.print(Text(asked).append(str(found), "bold"))
     if result["stopped"]:
         console.print(result["stopped"])
     table = Table("k", "best value", "proved", box=box.SIMPLE_HEAD)

@@ -14,6 +14,8 @@ from adastack.deep.spaces import check_spaces
 from adastack.deep.update import Params
 from adastack.process.events import ATTEMPT, EVENTS, counts_of, regrets_of
 from adastack.tasks.entry import Resolved
+from adastack.tasks.failures import blamed
+from adastack.tasks.registry import TASKS
 
 MOST_STEPS = 20_000
 """Steps of each environment after which its attempt is judged by where it stands, unless the
@@ -29,7 +31,10 @@ def vector_env(task: Resolved, n_envs: int) -> VectorEnv:
         task: The task.
         n_envs: How many.
     """
-    return task.vector_env(n_envs, AutoresetMode.SAME_STEP)
+    if task.name in TASKS:  # One of ours says itself what was expected.
+        return task.vector_env(n_envs, AutoresetMode.SAME_STEP)
+    with blamed(str(task), "making it"):
+        return task.vector_env(n_envs, AutoresetMode.SAME_STEP)
 
 
 def evaluation_worker(agent: StackAgent, params: Params, task: Resolved, episodes: int) -> Worker:
@@ -46,7 +51,7 @@ def evaluation_worker(agent: StackAgent, params: Params, task: Resolved, episode
     except ValueError:
         env.close()
         raise
-    worker = Worker(agent, env, seed=0)
+    worker = Worker(agent, env, 0, str(task))
     worker.use(params, None)
     return worker
 

@@ -51,9 +51,21 @@ class FiniteSession(DeepSession[FiniteTask]):
     def restore(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Goes on from a checkpoint."""
         template = self.trainer.init(self.seeds)
-        self.learner = jax.device_put(unflatten(template, "learner", arrays))
-        self.recorder.restore(arrays)
-        self.done = int(meta["done"])
+        self.done = self.restored_updates(meta)
+        learner = unflatten(template, "learner", arrays, self.limits)
+        self.trainer.induced.check_pairs(learner.env.state, learner.env.agent)
+        self.learner = jax.device_put(learner)
+        self.recorder.restore(arrays, self.steps_done)
+
+    def limits(self, name: str) -> tuple[Any, Any]:
+        """See `DeepSession.limits`; also of where the environments stand."""
+        if name.endswith(".env.state"):
+            return 0, self.task.n_states - 1
+        if name.endswith(".env.agent"):
+            return 0, self.trainer.induced.n_agent_states - 1
+        if name.endswith(".env.clock"):
+            return 0, (self.task.time_limit or 1) - 1
+        return super().limits(name)
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What `restore` needs."""

@@ -88,6 +88,11 @@ class FunctionalTrainer(StackAgent):
         self._begin = jax.jit(self._begun)
         self.advance = jax.jit(self._advanced, donate_argnums=0)
 
+    def shown_limits(self) -> tuple[Any, Any]:
+        """The least and the most that a slot shows; the empty slot is one symbol more."""
+        symbols = isinstance(self.spec, Leaf) and self.spec.kind == "onehot"
+        return (0, self.columns[0][2]) if symbols else (None, None)
+
     def start(self, seed: int) -> Learner:
         """Fresh weights and environments."""
         params, moments = self.init(seed)

@@ -70,11 +70,22 @@ class FunctionalSession(StackSession):
     def restore(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Goes on from a checkpoint."""
         template = self.trainer.start(0)
+        self.done = self.restored_updates(meta)
         self.learners = [
-            jax.device_put(unflatten(template, f"seed{seed}", arrays)) for seed in self.seeds
+            jax.device_put(unflatten(template, f"seed{seed}", arrays, self.limits))
+            for seed in self.seeds
         ]
-        self.recorder.restore(arrays)
-        self.done = int(meta["done"])
+        self.recorder.restore(arrays, self.steps_done)
+
+    def limits(self, name: str) -> tuple[Any, Any]:
+        """See `DeepSession.limits`; also of what the stacks hold."""
+        if name.endswith(".stacks.rows"):
+            # The empty slot, what the stacks held, and the observations of a rollout.
+            n = self.settings.n_envs
+            return 0, n * self.stack_size + n * self.settings.n_steps
+        if name.endswith(".stacks.shown"):
+            return self.trainer.shown_limits()
+        return super().limits(name)
 
     def params_of(self, index: int) -> Params:
         """The parameters of a seed."""

@@ -61,7 +61,7 @@ class StackSession(DeepSession[Resolved]):
             row, steps = play(worker, episodes, greedy, seed)
             rows.append({"seed": number, **row})
             walked += steps
-            worker.env.close()
+            worker.close()
         return rows, walked
 
 
@@ -73,7 +73,8 @@ class GymSession(StackSession):
         envs = [vector_env(self.task, self.settings.n_envs) for _ in self.seeds]
         self.agent = HostTrainer(envs[0], self.memory, self.stack_size, self.settings)
         self.workers = [
-            Worker(self.agent, env, seed) for env, seed in zip(envs, self.seeds, strict=True)
+            Worker(self.agent, env, seed, str(self.task))
+            for env, seed in zip(envs, self.seeds, strict=True)
         ]
         self.recorder.unknown = frozenset(REPORTED)
         self._restart_due = True
@@ -112,12 +113,12 @@ class GymSession(StackSession):
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Goes on from a checkpoint."""
+        self.done = self.restored_updates(meta)
         for worker in self.workers:
             template = (worker.params, worker.moments)
-            found = unflatten(template, f"seed{worker.seed}", arrays)
+            found = unflatten(template, f"seed{worker.seed}", arrays, self.limits)
             worker.use(*jax.device_put(found))
-        self.recorder.restore(arrays)
-        self.done = int(meta["done"])
+        self.recorder.restore(arrays, self.steps_done)
 
     def extend(self, steps: int) -> None:
         """Adds so many steps; environments begin anew, as they do after a run has been loaded."""

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.buffer import StoreOnce
+from adastack.deep.networks.observations import leaves_in
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import env_action, leaves_of
 from adastack.deep.update import Params
 from adastack.memory import Stack
 from adastack.memory.regret import NOTHING, REGRETS, regrets
 from adastack.process.events import step_flags
+from adastack.tasks.failures import EnvironmentFailure, blamed
 from adastack.wrappers.metrics import labels_of, outcome
 
 Numbers = NDArray[Any]
@@ -32,8 +34,9 @@ class HostTrainer(StackAgent):
 class Worker:
     """One seed: its environments, its buffer and its weights."""
 
-    def __init__(self, agent: StackAgent, env: VectorEnv, seed: int) -> None:
+    def __init__(self, agent: StackAgent, env: VectorEnv, seed: int, name: str = "") -> None:
         self.agent, self.env, self.seed = agent, env, seed
+        self.name = name or type(env.unwrapped).__name__
         n, k = env.num_envs, agent.stack_size
         self.buffer = StoreOnce(
             agent.memory, k, n, agent.settings.n_steps,
@@ -41,6 +44,11 @@ class Worker:
             [empty for _, _, empty in agent.columns], agent.repeats,
         )  # fmt: skip
         self.use(*agent.init(seed))
+        # A symbol that does not exist would be a row of zeros to the network.
+        self.symbols = [
+            empty if leaf.kind == "onehot" else None
+            for leaf, (_, _, empty) in zip(leaves_in(agent.spec), agent.columns, strict=True)
+        ]
         self.labels = Stack("adaptive", k, n, [((), np.int64)])
         self.cues: Numbers | None = None
         self.is_success: Numbers | None = None
@@ -57,6 +65,11 @@ class Worker:
         success = () if self.reports_success else ("success",)
         return frozenset((*success, *(REGRETS if self.cues is None else ())))
 
+    def close(self) -> None:
+        """Closes the environments."""
+        with blamed(self.name, "close"):
+            self.env.close()
+
     def use(self, params: Params, moments: Any) -> None:
         """Goes on with other weights."""
         self.params, self.moments = params, moments
@@ -64,9 +77,11 @@ class Worker:
     def restart(self, update: int) -> None:
         """Begins new episodes everywhere, with a seed that depends on the update alone."""
         seed = int(np.random.default_rng([self.seed, 2, update]).integers(2**31))
-        observation, infos = self.env.reset(seed=seed)
+        with blamed(self.name, "reset"):
+            observation, infos = self.env.reset(seed=seed)
         self.buffer.reset(self._leaves(observation))
-        self._see(infos, np.ones(self.env.num_envs, bool))
+        with blamed(self.name, "its info"):
+            self._see(infos, np.ones(self.env.num_envs, bool))
         self.held = self.agent.first_noise(self.env.num_envs, self.seed, update)
 
     def advance(self, update: int, total: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
@@ -105,26 +120,35 @@ class Worker:
         """One step everywhere: rewards, terminations, values cut off, flags, evicted slots."""
         t = self.agent
         action, memory = t.split(joined)
-        observation, reward, terminated, truncated, infos = self.env.step(
-            env_action(t.action_space, action)
-        )
+        with blamed(self.name, "step"):
+            observation, reward, terminated, truncated, infos = self.env.step(
+                env_action(t.action_space, action)
+            )
         self._check(reward)
         self.over = terminated | truncated
         bootstrap = np.zeros(len(reward), np.float32)
         if truncated.any():
             bootstrap = self._bootstrap(infos, truncated & ~terminated, memory)
         slots = self.buffer.push(memory, self._leaves(observation), self.over)
-        return reward, terminated, bootstrap, self._flags(slots, infos), slots
+        with blamed(self.name, "its info"):
+            flags = self._flags(slots, infos)
+        return reward, terminated, bootstrap, flags, slots
 
     def _leaves(self, observation: Any) -> list[Numbers]:
         space = self.agent.observation_space
         leaves = leaves_of(self.agent.spec, space, observation)
-        for leaf in leaves:
+        for i, leaf in enumerate(leaves):
             if leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
                 env = int(np.argwhere(~np.isfinite(leaf))[0][0])
                 raise FloatingPointError(
-                    f"an observation of environment {env} (seed {self.seed}) is not a number "
-                    f"at step {self.clock * len(leaf)}"
+                    f"an observation of environment {env} (seed {self.seed}) of {self.name} is not "
+                    f"a number at step {self.clock * len(leaf)}"
+                )
+            most = self.symbols[i]
+            if most is not None and (leaf.min() < 0 or (leaf >= most).any()):
+                raise EnvironmentFailure(
+                    f"the environment {self.name} shows what its observation space does not hold: "
+                    f"expected {space}, actual: {observation}"
                 )
         return leaves
 
@@ -132,8 +156,8 @@ class Worker:
         if not np.isfinite(reward).all():
             env = int(np.flatnonzero(~np.isfinite(reward))[0])
             raise FloatingPointError(
-                f"the reward of environment {env} (seed {self.seed}) is {reward[env]} "
-                f"at step {self.clock * len(reward)}"
+                f"the reward of environment {env} (seed {self.seed}) of {self.name} is "
+                f"{reward[env]} at step {self.clock * len(reward)}"
             )
 
     def _bootstrap(self, infos: dict[str, Any], cut: Numbers, memory: Numbers) -> Numbers:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adastack.deep.settings import PPOSettings
+from adastack.files import DamagedFileError
+from adastack.folders import is_count
 from adastack.process.recorder import Recorder
 
 TaskT = TypeVar("TaskT")
@@ -61,6 +63,31 @@ class DeepSession(Generic[TaskT]):
     def extend(self, steps: int) -> None:
         """Adds so many steps to the run; schedules are then a fraction of all of them."""
         self.total += -(-steps // self.settings.steps_per_update)
+
+    def restored_updates(self, meta: Mapping[str, Any]) -> int:
+        """How many updates a checkpoint says were made.
+
+        Raises:
+            DamagedFileError: If the run does not have as many.
+        """
+        done: Any = meta.get("done")
+        if not is_count(done) or done > self.total:
+            raise DamagedFileError(
+                f"the checkpoint is damaged: done must be in 0..{self.total}, actual: {done!r}"
+            )
+        return int(done)
+
+    def limits(self, name: str) -> tuple[Any, Any]:
+        """The least and the most of an array that a learner carries; see `unflatten`."""
+        settings = self.settings
+        if name.endswith(".count"):  # Adam's steps, of which each update makes as many.
+            made = self.done * settings.n_epochs * settings.n_minibatches
+            return made, made
+        if name.endswith(".left"):
+            return 0, settings.hold_noise
+        if ".nu" in name or name.endswith((".variance", ".number")):
+            return 0, None
+        return None, None
 
     def check_loss(self, seed: int, loss: float, update: int) -> None:
         """Raises FloatingPointError if it is not a number."""

@@ -163,8 +163,10 @@ def _train(settings: Mapping[str, Any], folder: Path, progress: Progress) -> dic
 
 def _trained(document: dict[str, Any], path: Path, progress: Progress) -> dict[str, Any]:
     # Whether it has finished or failed is for the job's folder to say, so the run's does not.
+    run = Run.resume(path, document)
     try:
-        return run_session(Run.resume(path, document), make_session(document), progress)
+        with run.held():
+            return run_session(run, make_session(document), progress)
     except FloatingPointError as error:
         raise RuntimeError(str(error)) from None
 

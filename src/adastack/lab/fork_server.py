@@ -35,7 +35,8 @@ class ForkServer:
         with theirs:
             # A session of its own: Ctrl-C is for the process that gives the jobs.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "adastack.lab.fork_server", str(theirs.fileno())],
+                # Safe path: no module is taken from the folder it happens to be started in.
+                [sys.executable, "-P", "-m", "adastack.lab.fork_server", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=environment,

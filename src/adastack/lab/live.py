@@ -14,6 +14,7 @@ from rich.table import Table
 
 from adastack.lab.job import Job
 from adastack.lab.runner import Board, OnChange
+from adastack.settings import printable
 
 SHOWN = ("success", "return", "reward_rate", "memory_regret")
 
@@ -29,7 +30,7 @@ def watch_jobs() -> Iterator[OnChange]:
 
         def refresh(board: Board) -> None:
             for reason in lines.failures(board):
-                live.console.print(reason, style="red", markup=False, highlight=False)
+                live.console.print(printable(reason), style="red", markup=False, highlight=False)
             live.update(table_of(board), refresh=True)
 
         yield refresh
@@ -39,7 +40,7 @@ def table_of(board: Board) -> Table:
     """The running jobs, and in the title how many there are in all."""
     table = Table("job", "seeds", "done", "steps/s", "now", "left", title=headline(board))
     for job in board.running.values():
-        table.add_row(*(escape(text) for text in _row(board.store.progress(job), job)))
+        table.add_row(*(escape(printable(text)) for text in _row(board.store.progress(job), job)))
     return table
 
 
@@ -139,4 +140,5 @@ class _Lines:
     def _print(self, board: Board, text: str) -> None:
         outcome = board.outcome
         ended = len(outcome.finished) + len(outcome.failed) + len(outcome.skipped)
-        print(f"{ended} of {len(board.jobs)}: {text}", file=sys.stderr, flush=True)
+        line = printable(f"{ended} of {len(board.jobs)}: {text}")
+        print(line, file=sys.stderr, flush=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
@@ -11,7 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from adastack.files import DamagedFileError, encode_json, read_json, write_json
+from adastack.files import DamagedFileError
+from adastack.folders import (
+    COUNT,
+    DIGEST,
+    INTEGER,
+    NUMBER,
+    OBJECT,
+    POSITIVE,
+    TEXT,
+    TRUTH,
+    Folder,
+    Kind,
+    Schema,
+    list_of,
+    object_of,
+)
 from adastack.lab.job import Evaluation, Job
 from adastack.lab.meaning import changed, meaning_of, meaning_of_test
 from adastack.training import settings_for
@@ -22,9 +36,67 @@ FAILURE = "failure.json"
 PROGRESS = "progress.json"
 EVALUATIONS = "evaluations"
 _UNLISTED = (DONE, JOB, FAILURE, PROGRESS)
-_KEYS = {"job", "result", "files", "versions", "seconds"}
+_UNKNOWN = Kind("a finite number or nothing", lambda value: value is None or NUMBER.fits(value))
+MEANING = Kind("what the names of a job stood for", lambda value: _is_meaning(value))
+SCHEMAS = {
+    JOB: Schema("a job", {"kind": TEXT, "settings": OBJECT}, {"evaluate": list_of(OBJECT)}),
+    DONE: Schema(
+        "the document of a finished job",
+        {
+            "job": OBJECT,
+            "result": OBJECT,
+            "files": object_of(DIGEST),
+            "versions": OBJECT,
+            "seconds": NUMBER,
+        },
+        {"meaning": MEANING},
+        others=True,
+    ),
+    FAILURE: Schema("why a job failed", {"reason": TEXT}),
+    PROGRESS: Schema(
+        "how far a job is",
+        {
+            "step": COUNT,
+            "total": COUNT,
+            "rate": _UNKNOWN,
+            "numbers": object_of(_UNKNOWN),
+            "seconds": NUMBER,
+        },
+        others=True,
+    ),
+    EVALUATIONS: Schema("an evaluation", {"evaluation": OBJECT, "seeds": list_of(OBJECT)}),
+}
+"""What the documents of a job's folder have to be."""
+_EVALUATION = Schema(
+    "an evaluation", {"task": TEXT}, {"episodes": POSITIVE, "greedy": TRUTH, "seed": COUNT}
+)
+_COMMON = {
+    "task": TEXT,
+    "memory": TEXT,
+    "stack_size": COUNT,
+    "algo": TEXT,
+    "preset": TEXT,
+    "steps": COUNT,
+    "seeds": list_of(COUNT),
+    "overrides": OBJECT,
+}
+_SETTINGS = Schema("the settings of a job", {}, _COMMON, others=True)
+_TRAINING = Schema("the settings of a training", _COMMON, others=True)
+_TRAINED = Schema(
+    "the result of a training",
+    {"seeds": list_of(OBJECT), "trained_steps": COUNT, "settings": OBJECT},
+    others=True,
+)
 
 Document = dict[str, Any]
+
+
+def _is_meaning(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("task"), str | None)
+        and object_of(INTEGER).fits(value.get("revisions"))
+    )
 
 
 def as_document(job: Job) -> Document:
@@ -42,11 +114,12 @@ def job_from(document: Any) -> Job:
     Raises:
         DamagedFileError: If it is none.
     """
-    try:
-        evaluate = tuple(Evaluation(**each) for each in document.get("evaluate", ()))
-        return Job(document["kind"], document["settings"], evaluate)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise DamagedFileError(f"expected a job, actual: {document!r} ({error})") from None
+    found = SCHEMAS[JOB].check(document, "a job")
+    settings = _TRAINING if found["kind"] == "train" else _SETTINGS
+    settings.check(found["settings"], "a job")
+    tests = (_EVALUATION.check(each, "a job") for each in found.get("evaluate", ()))
+    evaluate = tuple(Evaluation(**each) for each in tests)
+    return Job(found["kind"], found["settings"], evaluate)
 
 
 def to_jsonable(value: Any) -> Any:
@@ -75,9 +148,9 @@ def evaluation_file(evaluation: Evaluation) -> str:
 def write_manifest(folder: Path, document: Document) -> None:
     """Writes ``done.json``, with checksums of all files; those that are known are kept."""
     known = document.get("files", {})
-    files = {name: known.get(name) or _digest(folder / name) for name in _content(folder)}
-    body = {**document, "files": files}
-    write_json(folder / DONE, {**body, "checksum": _checksum(body)})
+    place = Folder(folder)
+    files = {name: known.get(name) or place.digest(name) for name in _content(folder)}
+    place.write(DONE, {**document, "files": files})
 
 
 def read_manifest(folder: Path, job: Job) -> Document | None:
@@ -86,17 +159,14 @@ def read_manifest(folder: Path, job: Job) -> Document | None:
     Raises:
         DamagedFileError: If it is not what was written, or is another job's.
     """
-    path = folder / DONE
-    if not path.exists():
+    path, place = folder / DONE, Folder(folder)
+    if not place.has(DONE):
         return None
-    document = read_json(path)
-    if not isinstance(document, dict) or not set(document) >= {*_KEYS, "checksum"}:
-        raise DamagedFileError(f"{path}: expected the document of a finished job")
-    checksum = document.pop("checksum")
-    if _checksum(document) != checksum:
-        raise DamagedFileError(f"{path}: the content does not match its checksum")
+    document = place.document(DONE, SCHEMAS[DONE])
     if job_from(document["job"]).address != job.address:
         raise DamagedFileError(f"{path}: it is another job's, expected {job.address}")
+    if job.kind == "train":
+        _TRAINED.check(document["result"], path)
     reason = outdated(document, job)
     if reason is not None:
         raise DamagedFileError(f"{path}: {reason}")
@@ -128,12 +198,12 @@ def check_files(folder: Path, document: Document, names: Iterable[str] | None = 
     Raises:
         DamagedFileError: If a file is missing or is not what was written.
     """
+    place = Folder(folder)
     for name in document["files"] if names is None else names:
-        path = folder / name
-        if name not in document["files"] or not path.is_file():
-            raise DamagedFileError(f"{path} is missing")
-        if _digest(path) != document["files"][name]:
-            raise DamagedFileError(f"{path}: the content does not match its checksum")
+        if name not in document["files"]:
+            raise DamagedFileError(f"{folder / name} is missing")
+        if place.digest(name) != document["files"][name]:
+            raise DamagedFileError(f"{folder / name}: the content does not match its checksum")
 
 
 def missing_evaluations(document: Document, job: Job) -> list[Evaluation]:
@@ -152,19 +222,9 @@ def outdated_test(document: Document, evaluation: Evaluation) -> str | None:
 
 
 def _content(folder: Path) -> list[str]:
-    paths = (path for path in folder.rglob("*") if path.is_file())
-    names = (path.relative_to(folder) for path in paths)
+    names = (path.relative_to(folder) for path in Folder(folder).walk())
     return sorted(
         name.as_posix()
         for name in names
         if name.as_posix() not in _UNLISTED and not name.name.startswith(".")
     )
-
-
-def _checksum(body: Document) -> str:
-    return hashlib.sha256(encode_json(body)).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adastack.lab.job import Job
-from adastack.tasks.registry import resolve
+from adastack.tasks.registry import TASKS, resolve
 from adastack.tasks.spec import parse_spec, spell
 
 REVISIONS: dict[str, int] = {}
@@ -70,6 +70,8 @@ def changed(then: Meaning | None, now: Meaning) -> str | None:
 def fingerprint(spec: str) -> str | None:
     """A finite task as a short word; None for what is not finite or not known here."""
     name, options = parse_spec(spec)
+    if name not in TASKS:  # A module that a stored job names is not imported to look at the job.
+        return None
     short = {o: str(min(int(v), LONG)) if v.isdigit() else v for o, v in options.items()}
     try:
         resolved = resolve(spell(name, short))

@@ -11,9 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from adastack.files import DamagedFileError, read_json, write_json
+from adastack.files import DamagedFileError, write_json
+from adastack.folders import Folder
 from adastack.lab.job import Job
-from adastack.lab.manifest import PROGRESS, to_jsonable
+from adastack.lab.manifest import PROGRESS, SCHEMAS, to_jsonable
 
 WRITE_SECONDS = 1.0
 BEAT_SECONDS = 10.0
@@ -92,6 +93,7 @@ class Reporter:
 
 def seconds_before(folder: Path) -> float:
     """How long a job was computed before it was interrupted."""
-    with suppress(DamagedFileError, OSError, KeyError, TypeError):
-        return float(read_json(folder / PROGRESS)["seconds"])
+    with suppress(DamagedFileError, OSError):
+        said = Folder(folder).plain_document(PROGRESS, SCHEMAS[PROGRESS])
+        return float(said["seconds"])
     return 0.0

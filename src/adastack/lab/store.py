@@ -27,14 +27,17 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from adastack.files import DamagedFileError, read_json, write_json
+from adastack.files import DamagedFileError, write_json
+from adastack.folders import Folder
 from adastack.lab.curves import curve_means, thinned
 from adastack.lab.job import Evaluation, Job, merged
 from adastack.lab.manifest import (
     DONE,
+    EVALUATIONS,
     FAILURE,
     JOB,
     PROGRESS,
+    SCHEMAS,
     Document,
     as_document,
     check_files,
@@ -114,25 +117,24 @@ class Store:
 
         Raises:
             Busy: If another process holds it.
+            DamagedFileError: If there is a link in the way: what it leads to is not the store's.
         """
         with self._lock(job.address):
-            folder = self.folder(job)
-            folder.mkdir(parents=True, exist_ok=True)
-            for leftover in folder.rglob(".*"):
-                if not leftover.is_dir():  # A folder is not of a write that was killed.
-                    leftover.unlink(missing_ok=True)
-            asked = merged([*self._known(folder, job), job])[0]
-            document = as_document(asked)
-            if not (folder / JOB).exists() or _read(folder / JOB) != document:
-                write_json(folder / JOB, document)
-            yield folder
+            place = Folder(self.root).folder(job.address, make=True)
+            place.check_no_links()
+            place.remove_temporaries()
+            known = self._known(job)
+            asked = merged([*known, job])[0]
+            if not known or known[0] != asked:
+                write_json(place.path / JOB, as_document(asked))
+            yield place.path
 
     def status(self, job: Job) -> Status:
         """How a job stands; all its files are verified."""
         if self.is_held(job):
             return "running"
         folder = self.folder(job)
-        if not folder.exists():
+        if not os.path.lexists(folder):
             return "missing"
         try:
             if self._complete(job):
@@ -149,7 +151,7 @@ class Store:
             return False
 
     def _complete(self, job: Job) -> bool:
-        document = read_manifest(self.folder(job), job)
+        document = self._manifest(job)
         if document is None:
             return False
         check_files(self.folder(job), document)
@@ -158,8 +160,8 @@ class Store:
     def is_held(self, job: Job) -> bool:
         """Whether some process computes the job now."""
         try:
-            handle = os.open(self.root / LOCKS / job.address, os.O_RDONLY)
-        except FileNotFoundError:
+            handle = Folder(self.root).open(f"{LOCKS}/{job.address}", os.O_RDONLY)
+        except (FileNotFoundError, DamagedFileError):
             return False
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -181,10 +183,17 @@ class Store:
 
     def document(self, job: Job) -> Document:
         """All that ``done.json`` says: job, result, versions, seconds, and its files' checksums."""
-        document = read_manifest(self.folder(job), job)
+        document = self._manifest(job)
         if document is None:
             raise KeyError(f"{job.address} has not finished")
         return document
+
+    def _manifest(self, job: Job) -> Document | None:
+        try:
+            place = Folder(self.root).folder(job.address)
+        except FileNotFoundError:
+            return None
+        return read_manifest(place.path, job)
 
     def metrics(self, job: Job) -> dict[str, NDArray[Any]]:
         """The curves of a training: arrays (seeds, points), and ``step`` (points,)."""
@@ -210,22 +219,21 @@ class Store:
         if name not in document["files"]:
             raise KeyError(f"{job.address} was not tested on {evaluation.task}")
         check_files(self.folder(job), document, [name])
-        found: dict[str, Any] = read_json(self.folder(job) / name)
-        return found
+        return Folder(self.folder(job)).plain_document(name, SCHEMAS[EVALUATIONS])
 
     def reason(self, job: Job) -> str | None:
         """Why a job failed, if it did."""
-        found = _read(self.folder(job) / FAILURE)
-        return None if found is None else str(found.get("reason"))
+        found = self._read(job, FAILURE)
+        return None if found is None else str(found["reason"])
 
     def progress(self, job: Job) -> dict[str, Any] | None:
         """How far a job is: step, total, rate, numbers; None if it has not begun."""
-        return _read(self.folder(job) / PROGRESS)
+        return self._read(job, PROGRESS)
 
     def share_left(self, job: Job) -> float:
         """The part of a training that is still to be made; none if it lacks tests alone."""
         with suppress(DamagedFileError):
-            if read_manifest(self.folder(job), job) is not None:
+            if self._manifest(job) is not None:
                 return 0.0
         said = self.progress(job) or {}
         return 1.0 - said.get("step", 0) / said["total"] if said.get("total") else 1.0
@@ -235,8 +243,8 @@ class Store:
         found = []
         for folder in self.folders():
             with suppress(DamagedFileError, OSError):
-                found.append(job_from(read_json(folder / JOB)))
-        return [job for job in found if self.folder(job).exists()]
+                found.append(self._job(folder.name))
+        return found
 
     def folders(self) -> list[Path]:
         """The folders of all jobs, also of those that cannot be read.
@@ -246,7 +254,8 @@ class Store:
         """
         if not self.root.is_dir():
             return []
-        return sorted(path for path in self.root.iterdir() if path.is_dir() and _is_job(path.name))
+        found = (path for path in self.root.iterdir() if path.is_dir() or path.is_symlink())
+        return sorted(path for path in found if _is_job(path.name))
 
     def remove(self, address: str) -> None:
         """Removes a job's folder, if there is one.
@@ -258,20 +267,40 @@ class Store:
         if folder not in self.folders():
             raise ValueError(f"expected a job of {self.root}, actual: {address}")
         with self._lock(address):
+            if folder.is_symlink():  # What it leads to is not the store's.
+                folder.unlink()
+                return
             (folder / DONE).unlink(missing_ok=True)  # From now on it is not finished.
             shutil.rmtree(folder)
 
-    def _known(self, folder: Path, job: Job) -> list[Job]:
+    def _known(self, job: Job) -> list[Job]:
         """The job as it stands there, with the evaluations of earlier calls."""
         with suppress(DamagedFileError, OSError):
-            known = job_from(read_json(folder / JOB))
-            return [known] if known.address == job.address else []
+            return [self._job(job.address)]
         return []
+
+    def _job(self, address: str) -> Job:
+        """The job of a folder, whose name is the checksum of its settings.
+
+        Raises:
+            DamagedFileError: If it is none, or another's.
+        """
+        place = Folder(self.root).folder(address)
+        job = job_from(place.plain_document(JOB, SCHEMAS[JOB]))
+        if job.address != address:
+            raise DamagedFileError(f"{place.path / JOB}: it is another job's, {job.address}")
+        return job
+
+    def _read(self, job: Job, name: str) -> Document | None:
+        """What a document of a job says now; nothing, if it is not there or cannot be read."""
+        with suppress(DamagedFileError, OSError):
+            return Folder(self.root).folder(job.address).plain_document(name, SCHEMAS[name])
+        return None
 
     @contextmanager
     def _lock(self, address: str) -> Iterator[None]:
         (self.root / LOCKS).mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.root / LOCKS / address, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = Folder(self.root).open(f"{LOCKS}/{address}", os.O_RDWR | os.O_CREAT)
         try:
             for attempt in range(CLAIM_TRIES):
                 try:
@@ -289,11 +318,3 @@ class Store:
 def _is_job(name: str) -> bool:
     """Whether a folder has a job's name; others are somebody's, and not ours to list or remove."""
     return re.search(r"-[0-9a-f]{16}$", name) is not None
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        document = read_json(path)
-    except (DamagedFileError, OSError):
-        return None
-    return document if isinstance(document, dict) else None

@@ -26,6 +26,7 @@ from adastack.lab.job import Job
 from adastack.lab.manifest import FAILURE, as_document, job_from
 from adastack.lab.reporter import Reporter
 from adastack.lab.store import Busy, Store
+from adastack.tasks.registry import user_folders
 
 ONE_THREAD = {
     "NUMBA_NUM_THREADS": "1",
@@ -73,10 +74,19 @@ def attempt(store: Store, job: Job) -> Ending:
 
 
 def environment() -> dict[str, str]:
-    """The environment of a worker: one thread, and the modules that its parent sees."""
+    """The environment of a worker: one thread, and the modules that its parent sees.
+
+    Not those of the current folder, which ``python -m`` puts first: a ``numba.py`` there is not
+    ours to run. Where the user has imported modules from it by name, it comes last.
+    """
     flags = " ".join(filter(None, (os.environ.get("XLA_FLAGS"), ONE_THREAD["XLA_FLAGS"])))
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    return {**ONE_THREAD, "XLA_FLAGS": flags, "PYTHONPATH": path}
+    here = os.getcwd()
+    asked = map(os.path.abspath, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    path = [os.path.abspath(entry) for entry in sys.path if entry]
+    if here not in asked:
+        path = [entry for entry in path if entry != here]
+    path += [here] if here in user_folders else []
+    return {**ONE_THREAD, "XLA_FLAGS": flags, "PYTHONPATH": os.pathsep.join(dict.fromkeys(path))}
 
 
 def _unwritable(error: BaseException | None) -> bool:

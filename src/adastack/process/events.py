@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.files import DamagedFileError
+from adastack.folders import Expected, fitting, like
 from adastack.memory.regret import REGRETS, SHARES, Regrets
 from adastack.process.compiled import inlined
 
@@ -126,6 +128,39 @@ def all_events(counts: Array) -> Array:
     """
     missing = len(EVENTS) - counts.shape[-1]
     return np.pad(counts, [(0, 0)] * (counts.ndim - 1) + [(0, missing)]) if missing else counts
+
+
+def window_arrays(seeds: int, ends: Array, rows: int) -> dict[str, Expected]:
+    """What the windows of a checkpoint have to be; the last of ``rows`` may be unfinished."""
+    return {
+        f"{WINDOWS}ends": like(ends, ends, ends),
+        f"{WINDOWS}paid": Expected((seeds, rows, PAID), np.dtype(np.float64)),
+    }
+
+
+def check_windows(arrays: Mapping[str, Array]) -> None:
+    """Raises DamagedFileError unless a checkpoint holds curves, whoever learned them."""
+    ends, paid = arrays.get(f"{WINDOWS}ends"), arrays.get(f"{WINDOWS}paid")
+    if ends is None or ends.ndim != 1 or paid is None or paid.ndim != 3:
+        raise DamagedFileError("the checkpoint is damaged: it has no curves")
+    rising = np.diff(ends, prepend=0)
+    if paid.shape[1] < len(ends) or (len(ends) and rising.min() <= 0):
+        raise DamagedFileError("the checkpoint is damaged: its curves have other steps")
+    seeds, rows = paid.shape[:2]
+    fitting(window_arrays(seeds, ends, rows), arrays)
+    counts = arrays.get(f"{WINDOWS}counts")
+    if (
+        counts is None
+        or counts.dtype.kind != "i"
+        or counts.shape not in [(seeds, rows, n + 1) for n in range(len(EVENTS))]
+        or (counts.size and counts.min() < 0)
+    ):
+        raise DamagedFileError("the checkpoint is damaged: its curves count something else")
+    unknown, evictions = (arrays.get(f"{WINDOWS}{name}") for name in ("unknown", "evictions"))
+    if unknown is not None and (unknown.shape != (len(REPORTED),) or unknown.dtype != bool):
+        raise DamagedFileError("the checkpoint is damaged: unknown metrics")
+    if evictions is not None and (evictions.ndim != 3 or evictions.shape[:2] != (seeds, rows)):
+        raise DamagedFileError("the checkpoint is damaged: evictions of other windows")
 
 
 def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:

@@ -16,6 +16,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.files import DamagedFileError
 from adastack.memory import Rule, get_rule
 from adastack.tasks.finite import FiniteTask, Ints
 
@@ -46,6 +47,13 @@ class Induced:
     """(pairs,): the hidden state of each reachable pair."""
     pair_agent: Ints
     """(pairs,): the agent state of each reachable pair."""
+
+    def check_pairs(self, state: Any, agent: Any) -> None:
+        """Raises DamagedFileError if a hidden state and an agent state never come together."""
+        pairs = self.pair_state.astype(np.int64) * self.n_agent_states + self.pair_agent
+        asked = np.asarray(state, np.int64) * self.n_agent_states + np.asarray(agent)
+        if not np.isin(asked, pairs).all():
+            raise DamagedFileError("the checkpoint is damaged: a stack that cannot be held there")
 
     @property
     def n_agent_states(self) -> int:

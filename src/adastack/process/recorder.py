@@ -10,6 +10,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.files import DamagedFileError
+from adastack.folders import Expected, fitting, like
 from adastack.process.events import (
     ATTEMPT,
     EVENTS,
@@ -23,9 +25,11 @@ from adastack.process.events import (
     add_events,
     add_to_attempt,
     all_events,
+    check_windows,
     means_of,
     saved_curves,
     unknown_metrics,
+    window_arrays,
 )
 
 Array = NDArray[Any]
@@ -124,13 +128,38 @@ class Recorder:
             "recorder/steps": np.array([self.steps]),
         }
 
-    def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Goes on from the `state` in a checkpoint."""
+    def expected(self, steps: int) -> dict[str, Expected]:
+        """What the `state` in a checkpoint has to be, after so many steps of each seed."""
+        seeds, _, slots = self._evictions.shape
+        full = steps // WINDOW
+        rows = full + 1
+        ends = np.arange(1, full + 1) * WINDOW
+        return {
+            **window_arrays(seeds, ends, rows),
+            f"{WINDOWS}counts": Expected((seeds, rows, len(EVENTS)), np.dtype(np.int32), 0, WINDOW),
+            f"{WINDOWS}evictions": Expected((seeds, rows, slots), np.dtype(np.int32), 0, WINDOW),
+            f"{WINDOWS}unknown": Expected((len(REPORTED),), np.dtype(np.bool_)),
+            # Return, discounted return, discount.
+            "recorder/attempts": like(self._attempts, (-np.inf, -np.inf, 0), (np.inf, np.inf, 1)),
+            "recorder/steps": Expected((1,), np.dtype(np.int64), steps, steps),
+        }
+
+    def restore(self, arrays: Mapping[str, Array], steps: int) -> None:
+        """Goes on from the `state` in a checkpoint, after so many steps of each seed.
+
+        Raises:
+            DamagedFileError: If it is not such a state.
+        """
+        check_windows(arrays)  # First, so that what is expected is no larger than what is there.
+        if len(arrays[f"{WINDOWS}ends"]) != steps // WINDOW:
+            raise DamagedFileError("the checkpoint is damaged: its curves have other steps")
+        counts = f"{WINDOWS}counts"
+        arrays = {**arrays, counts: all_events(arrays[counts])}
+        fitting(self.expected(steps), arrays)
         self._attempts = arrays["recorder/attempts"].copy()
         self._paid, self._counts, self._evictions = (
             arrays[f"{WINDOWS}{name}"].copy() for name in ("paid", "counts", "evictions")
         )
-        self._counts = all_events(self._counts)
         self.steps = int(arrays["recorder/steps"][0])
         self.unknown = unknown_metrics(arrays)
         if f"{WINDOWS}learning" in arrays:

@@ -11,7 +11,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.files import fitting
+from adastack.files import DamagedFileError
+from adastack.folders import fitting
 from adastack.process.capacity import induce_within
 from adastack.process.draws import first_words
 from adastack.process.evaluation import evaluate_policies
@@ -20,6 +21,7 @@ from adastack.process.events import (
     WINDOW,
     WINDOWS,
     all_events,
+    check_windows,
     means_of,
     saved_curves,
 )
@@ -35,6 +37,7 @@ from adastack.process.policy import (
 )
 from adastack.process.tables import Tables, tables_of
 from adastack.tabular import gradient, values
+from adastack.tabular.limits import check_together, expected_arrays
 from adastack.tabular.moves import (
     ACTION,
     AGENT,
@@ -201,12 +204,17 @@ class Session:
             DamagedFileError: If it does not belong to such a session.
         """
         names = {_saved_name(name): name for name in self.arrays}
-        expected = {saved: self.arrays[name] for saved, name in names.items()}
         counts = _saved_name("counts")
         if counts in arrays:
             arrays = {**arrays, counts: all_events(arrays[counts])}
-        found = fitting(expected, arrays)
-        self.arrays = {name: found[saved].copy() for saved, name in names.items()}
+        expected = expected_arrays(self)
+        found = fitting({saved: expected[name] for saved, name in names.items()}, arrays)
+        restored = {name: found[saved].copy() for saved, name in names.items()}
+        check_together(self, restored)
+        self.arrays = restored
+        check_windows(arrays)
+        if not np.array_equal(arrays[f"{WINDOWS}ends"], self._window_ends()):
+            raise DamagedFileError("the checkpoint is damaged: its curves have other steps")
 
     def policy(self, index: int, *, greedy: bool = True) -> StackPolicy:
         """What one of the seeds has learned."""

@@ -8,6 +8,7 @@ entry overrides an earlier one. `adastack.tasks.pomdp_task` turns what was read 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -57,6 +58,7 @@ NUMBER: /[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?/
 %ignore /\s+/
 """
 
+LISTING = re.compile(r"\b(states|actions|observations)\s*:([^:#]*)")
 STATEMENTS = {"DISCOUNT", "VALUES", "STATES", "ACTIONS", "OBSERVATIONS", "START", "T", "O", "R"}
 WORDS = {"COLON": "':'", "NUMBER": "a number", "NAME": "a name", "STAR": "'*'", "$END": "the end"}
 
@@ -67,6 +69,10 @@ AXES = {
     "R": ("actions", "states", "states", "observations"),
 }
 
+MAX_BYTES = 2**22
+"""Of a file; one that is larger describes more than the tables have room for."""
+MAX_NAMES = 2**12
+"""As many states as there can be, with one action and one observation."""
 MAX_ENTRIES = 2**24
 TOLERANCE = 2e-4
 """How far a row may be from summing to one; files round their numbers."""
@@ -106,6 +112,11 @@ def parse_pomdp(text: str, source: str = "pomdp") -> Pomdp:
     Raises:
         PomdpError: If the text is not such a file.
     """
+    if len(text) > MAX_BYTES:
+        raise PomdpError(f"{source}: expected at most {MAX_BYTES:,} characters, actual: more")
+    for found in LISTING.finditer(text):  # Before the grammar, which takes a while for a million.
+        if len(found.group(2).split(None, MAX_NAMES + 1)) > MAX_NAMES + 1:
+            raise PomdpError(f"{source}: expected at most {MAX_NAMES:,} {found.group(1)}")
     return _Reader(source).read(_syntax(text, source))
 
 
@@ -205,8 +216,8 @@ class _Reader:
         if items[0].type == "NUMBER":
             if not items[0].isdigit() or int(items[0]) < 1:
                 self._fail(items[0], f"how many {kind} there are", items[0])
-            if int(items[0]) > MAX_ENTRIES:
-                self._fail(items[0], f"at most {MAX_ENTRIES:,} {kind}", items[0])
+            if len(items[0]) > 9 or int(items[0]) > MAX_NAMES:
+                self._fail(items[0], f"at most {MAX_NAMES:,} {kind}", items[0][:20])
             return tuple(str(place) for place in range(int(items[0])))
         seen = set()
         for item in items:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from adastack.tasks.finite import Bools, FiniteTask, Ints
-from adastack.tasks.pomdp_file import Pomdp, PomdpError, parse_pomdp
+from adastack.tasks.pomdp_file import MAX_BYTES, Pomdp, PomdpError, parse_pomdp
 
 SHIPPED = Path(__file__).parent / "data"
 
@@ -34,10 +34,13 @@ def pomdp(file: str | Path = "tiger") -> FiniteTask:
         >>> pomdp("tiger").observation_names
         ('hear-left', 'hear-right', 'start')
     """
+    # Not where the core is imported: files need more than numpy, as the grammar does.
+    from adastack.files import DamagedFileError, read_bytes
+
     shipped = sorted(path.stem for path in SHIPPED.glob("*.pomdp"))
     path = SHIPPED / f"{file}.pomdp" if str(file) in shipped else Path(file)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path, MAX_BYTES, follow=True).decode()
     except OSError as error:
         raise PomdpError(
             f"expected a .pomdp file or one of {', '.join(shipped)}, actual {file}: "
@@ -45,6 +48,8 @@ def pomdp(file: str | Path = "tiger") -> FiniteTask:
         ) from None
     except UnicodeDecodeError:
         raise PomdpError(f"{file}: expected text, actual bytes that are not UTF-8") from None
+    except DamagedFileError as error:
+        raise PomdpError(str(error)) from None
     return to_task(parse_pomdp(text, str(file)), f"pomdp:file={file}")
 
 

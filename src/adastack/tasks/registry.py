@@ -27,6 +27,10 @@ TASKS: Mapping[str, TaskEntry] = MappingProxyType(_TASKS)
 """The registered tasks by name, read-only; `register_task` adds one."""
 
 
+user_folders: set[str] = set()
+"""Folders in which `import_module` has looked for modules that the user named."""
+
+
 def register_task(entry: TaskEntry) -> None:
     """Adds a task or world to the registry and, if it has one, its id to Gymnasium's.
 
@@ -172,6 +176,7 @@ def import_module(name: str) -> ModuleType:
         ImportError: If there is none.
     """
     here = os.getcwd()
+    user_folders.add(here)
     if here not in sys.path:
         sys.path.append(here)
     try:
@@ -182,6 +187,12 @@ def import_module(name: str) -> ModuleType:
         raise ImportError(
             f"expected a module on the path or in {here}, actual: {name!r}", name=name
         ) from None
+    except (KeyboardInterrupt, ImportError, MemoryError):
+        raise
+    except BaseException as error:  # Also a module that leaves: sys.exit() is no success.
+        raise ImportError(
+            f"the module {name} failed when it was run: {type(error).__name__}: {error}", name=name
+        ) from error
 
 
 def _make_vector(

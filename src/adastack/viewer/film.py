@@ -18,6 +18,7 @@ from adastack.extras import require
 from adastack.files import write_whole
 from adastack.process.policy import Act
 from adastack.tasks.drawing.canvas import PAPER, Image, Slots, with_memory
+from adastack.tasks.failures import blamed
 from adastack.viewer.bars import Bars
 from adastack.wrappers import MemoryStack
 
@@ -88,13 +89,16 @@ def shoot(env: MemoryStack, act: Act, *, seed: int = 0, max_steps: int = 200) ->
         seed: The seed of the environment.
         max_steps: Where to stop at the latest.
     """
-    stack, info = env.reset(seed=seed)
+    name = type(env.unwrapped).__name__ if env.spec is None else env.spec.id
+    with blamed(name, "reset"):
+        stack, info = env.reset(seed=seed)
     draw = _drawing_of(env)
     pictures, notes = [draw(stack)], [_note(info)]
     for _ in range(max_steps):
         action, memory_action = act(stack, env.slot_ages)
         joint = env.action_form.join(action, memory_action)
-        stack, reward, terminated, truncated, info = env.step(joint)
+        with blamed(name, "step"):
+            stack, reward, terminated, truncated, info = env.step(joint)
         over = terminated or truncated
         pictures.append(draw(stack))
         notes.append(_note(info, reward=float(reward), over=over))

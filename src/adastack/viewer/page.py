@@ -123,8 +123,8 @@ class Page:
 
 def embedded(document: Any) -> str:
     """A JSON document as an element that scripts read."""
-    # A closing tag inside the data would end the script early.
-    data = json.dumps(document, separators=(",", ":")).replace("</", "<\\/")
+    # A tag or a comment inside the data would end the script early, or swallow its end.
+    data = json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
     return f'<script type="application/json">{data}</script>'
 
 

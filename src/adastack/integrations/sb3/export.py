@@ -23,14 +23,8 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.vec_env import VecEnv
 
 from adastack.extras import versions
-from adastack.files import (
-    DamagedFileError,
-    read_arrays,
-    read_json,
-    write_arrays,
-    write_json,
-    write_whole,
-)
+from adastack.files import DamagedFileError, write_arrays, write_whole
+from adastack.folders import DIGEST, OBJECT, TEXT, Folder, Kind, Schema, fitting, like
 from adastack.integrations.sb3.describe import (
     algorithm_name,
     arguments_from_json,
@@ -42,7 +36,22 @@ from adastack.integrations.sb3.describe import (
 )
 from adastack.integrations.sb3.vec_stack import VecStack, find_stack
 
-FORMAT = "adastack policy 1"
+FORMAT = "adastack policy 2"
+POLICY, WEIGHTS = "policy.json", "policy.safetensors"
+SCHEMA = Schema(
+    "an exported policy",
+    {
+        "format": Kind(repr(FORMAT), lambda value: value == FORMAT),
+        "weights": DIGEST,
+        "algorithm": TEXT,
+        "policy": TEXT,
+        "policy_kwargs": OBJECT,
+        "memory": OBJECT,
+        "observation_space": OBJECT,
+        "action_space": OBJECT,
+    },
+    others=True,
+)
 NOT_SETTINGS = ("start_time", "verbose")
 SHOWN_STEPS = 60
 """An episode's picture shows at most this many steps."""
@@ -122,8 +131,8 @@ def export_policy(
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
         whole = Path(place) / "policy"
         whole.mkdir()
-        settings["checksum"] = write_arrays(whole / "policy.safetensors", weights)
-        write_json(whole / "policy.json", settings)
+        settings["weights"] = write_arrays(whole / WEIGHTS, weights)
+        Folder(whole).write(POLICY, settings)
         write_whole(whole / "memory.png", _picture(ages))
         write_whole(whole / "README.md", _card(settings).encode())
         whole.rename(folder)
@@ -142,12 +151,11 @@ def load_policy(folder: str | Path, venv: VecEnv | None = None) -> LoadedPolicy:
         ValueError: If the policy was trained with another memory than that of the environments.
     """
     folder = Path(folder)
-    if not (folder / "policy.json").is_file():
+    place = Folder(folder)
+    if not (folder / POLICY).is_file():
         raise DamagedFileError(f"expected a folder with a policy.json, actual: {folder}")
-    settings = read_json(folder / "policy.json")
-    if not isinstance(settings, dict) or settings.get("format") != FORMAT:
-        raise DamagedFileError(f"{folder / 'policy.json'}: expected the format {FORMAT!r}")
-    weights = read_arrays(folder / "policy.safetensors", settings["checksum"])
+    settings = place.document(POLICY, SCHEMA)
+    weights = place.arrays(WEIGHTS, settings["weights"])
     try:
         build = policy_class(settings["algorithm"], settings["policy"])
         policy = build(
@@ -156,9 +164,15 @@ def load_policy(folder: str | Path, venv: VecEnv | None = None) -> LoadedPolicy:
             lambda _: 0.0,
             **arguments_from_json(settings["policy_kwargs"]),
         )
+        # Weights that the policy does not have would say that it is another.
+        expected = {name: like(value.numpy()) for name, value in policy.state_dict().items()}
+        if extra := weights.keys() - expected.keys():
+            raise DamagedFileError(f"weights of something else: {min(extra)}")
+        fitting(expected, weights)
         policy.load_state_dict({name: torch.as_tensor(value) for name, value in weights.items()})
-    except (KeyError, TypeError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
+    # Spaces and networks are built from what the document says; they complain in many ways.
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DamagedFileError(f"{folder}: the policy cannot be rebuilt ({reason})") from None
     policy.set_training_mode(False)
     loaded = LoadedPolicy(policy, settings)
