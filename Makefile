@@ -36,6 +36,9 @@ test: $(DEV) ## the quick tests, in minutes
 test-slow: $(DEV) ## the long tests
 	$(BIN)/python -m pytest -m slow $(SIDE_BY_SIDE)
 
+test-faults: $(DEV) ## a thousand faults: nothing lost, nothing silently wrong
+	PYTHONPATH=tests $(BIN)/python -m faults
+
 $(RLLIB)/.made: pyproject.toml constraints-rllib.txt
 	$(PYTHON) -m venv $(RLLIB)
 	$(RLLIB)/bin/python -m pip --disable-pip-version-check --quiet install \
@@ -59,4 +62,4 @@ bench: $(DEV) ## the speed figures, as ratios measured in one run
 clean: ## remove what make made
 	rm -rf $(VENV) $(RLLIB) build site .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help demo test test-slow test-rllib check docs bench clean
+.PHONY: help demo test test-slow test-faults test-rllib check docs bench clean

@@ -93,10 +93,10 @@ def test_a_damaged_checkpoint_is_never_used(tmp_path):
     with pytest.raises(DamagedFileError, match="missing"):
         run.load_checkpoint()
     (run.path / "checkpoint.json").write_text(json.dumps({"slot": 0}))
-    with pytest.raises(DamagedFileError, match="no 'checksum'"):
+    with pytest.raises(DamagedFileError, match="not a checkpoint"):
         run.load_checkpoint()
     write_json(run.path / "checkpoint.json", sealed({"slot": 0}))
-    with pytest.raises(DamagedFileError, match="expected a checkpoint, actual: no 'arrays'"):
+    with pytest.raises(DamagedFileError, match="not a checkpoint: expected 'arrays'"):
         run.load_checkpoint()
 
 
@@ -192,7 +192,7 @@ def test_what_is_not_a_run_is_refused(tmp_path):
     with pytest.raises(DamagedFileError, match="expected a JSON document"):
         Run.open(tmp_path)
     (tmp_path / "settings.json").write_text("[]")
-    with pytest.raises(DamagedFileError, match="expected a run's settings"):
+    with pytest.raises(DamagedFileError, match="not a run's settings"):
         Run.open(tmp_path)
     for settings in (None, [], "xormaze"):
         write_json(tmp_path / "settings.json", sealed({"settings": settings, "versions": {}}))

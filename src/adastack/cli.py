@@ -20,6 +20,9 @@ from adastack.settings import printable
 from adastack.tasks.failures import EnvironmentFailure
 from adastack.tasks.registry import import_module
 
+with suppress(ImportError):  # A verb says what is missing.
+    import adastack.deep  # noqa: F401  # quiets XLA, before a verb imports jax by way of a task
+
 VERBS = {
     "tasks": "what there is to remember: T, k*, kappa, value-consistency",
     "train": "learn a task with a memory",
@@ -120,9 +123,6 @@ def _signals(name: str, at_once: bool) -> Iterator[None]:
 
 def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, ModuleType | None]:
     """The parser of all verbs, with the arguments of the one that is asked for."""
-    with suppress(ImportError):  # A verb says what is missing.
-        import adastack.deep  # noqa: F401  # quiets XLA, before a verb imports jax by way of a task
-
     parser = argparse.ArgumentParser(
         prog="adastack", description="Reinforcement-learning agents that learn what to remember."
     )

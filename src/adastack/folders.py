@@ -65,7 +65,8 @@ def is_number(value: Any) -> bool:
 
 
 TEXT = Kind("a text", lambda value: isinstance(value, str))
-COUNT = Kind("a whole number", is_count)
+INTEGER = Kind("a whole number", lambda value: type(value) is int)
+COUNT = Kind("a whole number of at least 0", is_count)
 POSITIVE = Kind("a whole number of at least 1", lambda value: is_count(value) and value > 0)
 NUMBER = Kind("a finite number", is_number)
 TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
@@ -115,11 +116,11 @@ class Schema:
         """
         if not isinstance(document, dict):
             raise DamagedFileError(
-                f"{where}: expected {self.what}, actual: {type(document).__name__}"
+                f"{where} is not {self.what}: expected an object, actual: {_shortened(document)}"
             )
         missing = [name for name in self.entries if name not in document]
         if missing:
-            raise DamagedFileError(f"{where}: expected {self.what}, actual: no {missing[0]!r}")
+            raise DamagedFileError(f"{where} is not {self.what}: expected {missing[0]!r} in it")
         known = {**self.optional, **self.entries}
         for name, value in document.items():
             if name in known and not known[name].fits(value):
@@ -127,7 +128,7 @@ class Schema:
                     f"{where}: expected {known[name].what} as {name!r}, actual: {_shortened(value)}"
                 )
             if name not in known and not self.others:
-                raise DamagedFileError(f"{where}: expected {self.what}, actual: also {name!r}")
+                raise DamagedFileError(f"{where} is not {self.what}: it has {name!r}")
         return document
 
 

@@ -76,6 +76,7 @@ class EventFile:
     """An event file that grows; a resumed run cuts it back to its checkpoint."""
 
     def __init__(self, path: Path, size: int = 0) -> None:
+        self.path = path
         folder = Folder(path.parent.parent)
         self.folder, self.name = folder.folder(path.parent.name, make=True), path.name
         self.whole = bool(size) and self.folder.has(self.name) and self.size >= size

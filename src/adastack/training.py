@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.folders import COUNT, OBJECT, TEXT, Schema, list_of
+from adastack.folders import COUNT, INTEGER, OBJECT, TEXT, Schema, list_of
 from adastack.learning_curve import picture_of
 from adastack.process.policy import Act
 from adastack.progress import Progress
@@ -40,7 +40,7 @@ RUN_SETTINGS = Schema(
         "algo": TEXT,
         "preset": TEXT,
         "steps": COUNT,
-        "seeds": list_of(COUNT),
+        "seeds": list_of(INTEGER),
         "settings": OBJECT,
     },
     {"imports": list_of(TEXT)},

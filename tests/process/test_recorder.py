@@ -121,7 +121,7 @@ def test_a_recorder_goes_on_from_its_state():
     steps = random_steps()
     first, second = Recorder(2, 3, 4, GAMMA), Recorder(2, 3, 4, GAMMA)
     first.add(*(array[:2] for array in steps))
-    second.restore(first.state())
+    second.restore(first.state(), first.steps)
     second.add(*(array[2:] for array in steps))
     for name, curve in second.curves().items():
         np.testing.assert_array_equal(curve, record(steps, 1)[name])

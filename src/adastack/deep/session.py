@@ -73,7 +73,8 @@ class DeepSession(Generic[TaskT]):
         done: Any = meta.get("done")
         if not is_count(done) or done > self.total:
             raise DamagedFileError(
-                f"the checkpoint is damaged: done must be in 0..{self.total}, actual: {done!r}"
+                "the checkpoint is of another run: "
+                f"done must be in 0..{self.total}, actual: {done!r}"
             )
         return int(done)
 

@@ -34,7 +34,7 @@ class ForkServer:
         self._socket, theirs = socket.socketpair()
         with theirs:
             # A session of its own: Ctrl-C is for the process that gives the jobs.
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603  # Our own module, by no shell.
                 # Safe path: no module is taken from the folder it happens to be started in.
                 [sys.executable, "-P", "-m", "adastack.lab.fork_server", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],

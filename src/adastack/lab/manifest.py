@@ -55,13 +55,8 @@ SCHEMAS = {
     FAILURE: Schema("why a job failed", {"reason": TEXT}),
     PROGRESS: Schema(
         "how far a job is",
-        {
-            "step": COUNT,
-            "total": COUNT,
-            "rate": _UNKNOWN,
-            "numbers": object_of(_UNKNOWN),
-            "seconds": NUMBER,
-        },
+        {"step": COUNT, "total": COUNT},
+        {"rate": _UNKNOWN, "numbers": object_of(_UNKNOWN), "seconds": NUMBER},
         others=True,
     ),
     EVALUATIONS: Schema("an evaluation", {"evaluation": OBJECT, "seeds": list_of(OBJECT)}),

@@ -7,7 +7,8 @@ checkpoint.
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
+from contextlib import chdir, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -43,7 +44,9 @@ class RayPool:
         if address is None:
             options |= {"num_cpus": workers, "include_dashboard": False}
         try:
-            self._ray.init(**options)
+            # Ray lets its workers import from the folder it was started in, before all others.
+            with chdir(os.sep):
+                self._ray.init(**options)
         except ConnectionError as error:
             raise ValueError(f"no Ray cluster at {address}: {error}") from None
 
@@ -54,7 +57,8 @@ class RayPool:
 
     def start(self, job: Job) -> None:
         """Begins a job."""
-        self._jobs[self._attempt.remote(str(self._store.root), as_document(job))] = job
+        task = self._attempt.remote(str(self._store.root), as_document(job), os.getcwd())
+        self._jobs[task] = job
 
     def wait(self, seconds: float) -> list[tuple[Job, Ending]]:
         """Jobs that ended; waits for one, but not longer than asked."""
@@ -93,6 +97,8 @@ def _runtime() -> dict[str, Any]:
     return {"env_vars": environment()}
 
 
-def _attempt(root: str, document: Document) -> dict[str, Any]:
-    """What a Ray worker does."""
+def _attempt(root: str, document: Document, here: str) -> dict[str, Any]:
+    """What a Ray worker does; paths in a job are meant from where it was given."""
+    with suppress(OSError):  # Another machine need not have that folder.
+        os.chdir(here)
     return asdict(attempt(Store(root), job_from(document)))

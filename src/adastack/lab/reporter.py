@@ -95,5 +95,5 @@ def seconds_before(folder: Path) -> float:
     """How long a job was computed before it was interrupted."""
     with suppress(DamagedFileError, OSError):
         said = Folder(folder).plain_document(PROGRESS, SCHEMAS[PROGRESS])
-        return float(said["seconds"])
+        return float(said.get("seconds", 0.0))
     return 0.0

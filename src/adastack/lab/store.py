@@ -228,7 +228,8 @@ class Store:
 
     def progress(self, job: Job) -> dict[str, Any] | None:
         """How far a job is: step, total, rate, numbers; None if it has not begun."""
-        return self._read(job, PROGRESS)
+        found = self._read(job, PROGRESS)
+        return None if found is None else {"rate": None, "numbers": {}, **found}
 
     def share_left(self, job: Job) -> float:
         """The part of a training that is still to be made; none if it lacks tests alone."""

@@ -115,7 +115,7 @@ def _policy_limits(session: Session) -> dict[str, tuple[Any, Any]]:
 
 def _most_periods(session: Session) -> int:
     """A choice, or the beginning of an episode, begins one."""
-    return 2 * session.steps + 2
+    return 2 * int(session.steps) + 2
 
 
 def _traces_agree(place: Array, traced: Array, trace_at: Array) -> bool:

@@ -1,5 +1,6 @@
 """A policy written to a folder and read back acts as before, and reading runs nothing."""
 
+import json
 import pickle
 
 import numpy as np
@@ -17,7 +18,8 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import adastack  # noqa: F401
-from adastack.files import DamagedFileError
+from adastack.files import DamagedFileError, write_json
+from adastack.folders import sealed
 from adastack.integrations.sb3 import (
     HybridActorCriticPolicy,
     KeptLstmPolicy,
@@ -190,15 +192,26 @@ def test_damage_is_found(folder):
     weights.write_bytes(content)
     settings = folder / "policy.json"
     text = settings.read_text()
-    settings.write_text(text.replace('"policy": "MlpPolicy"', '"policy": "os.system"'))
-    with pytest.raises(DamagedFileError, match="cannot be rebuilt"):
-        load_policy(folder)
-    settings.write_text(text.replace('"n": 8', '"n": 9'))
-    with pytest.raises(DamagedFileError, match="cannot be rebuilt"):
-        load_policy(folder)
-    settings.write_text("{}")
-    with pytest.raises(DamagedFileError, match="expected the format"):
-        load_policy(folder)
+    for old, new in (('"policy": "MlpPolicy"', '"policy": "os.system"'), ('"n": 8', '"n": 9')):
+        settings.write_text(text.replace(old, new))
+        with pytest.raises(DamagedFileError, match="does not match its checksum"):
+            load_policy(folder)
+        # Also with a checksum that is right.
+        body = json.loads(text.replace(old, new))
+        del body["checksum"]
+        write_json(settings, sealed(body))
+        with pytest.raises(DamagedFileError, match="cannot be rebuilt"):
+            load_policy(folder)
+    body = json.loads(text)
+    for wrong in ({}, {**body, "checksum": None}, {**body, "weights": None}):
+        write_json(settings, wrong)
+        with pytest.raises(DamagedFileError):
+            load_policy(folder)
+    del body["checksum"]
+    for wrong in (body, sealed({**body, "weights": None}), sealed({**body, "format": "1"})):
+        write_json(settings, wrong)
+        with pytest.raises(DamagedFileError):
+            load_policy(folder)
     settings.unlink()
     with pytest.raises(DamagedFileError, match=r"expected a folder with a policy\.json"):
         load_policy(folder)

@@ -1,0 +1,180 @@
+"""A thousand faults, seeded: how many were tried, and how many ended as none may.
+
+`python -m faults` prints the table of docs/promises.md. Every family makes faults from a seed; each
+runs in an empty folder and a process of its own.
+"""
+
+import argparse
+import io
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import numpy as np
+
+from faults import changes, inputs, stops, stores
+from faults.harness import HANG, LOST, TRACEBACK, WRONG, Fault, Tally
+from faults.trainings import DEEP, TABULAR, References
+
+COLUMNS = (LOST, WRONG, TRACEBACK, HANG)
+TITLES = ("lost", "silently wrong", "tracebacks", "hangs")
+SHARES = {
+    "kills at write points, tables": 0.11,
+    "kills at write points, networks": 0.045,
+    "kills at random moments, tables": 0.045,
+    "kills at random moments, networks": 0.016,
+    "signals, tables": 0.02,
+    "signals, networks": 0.008,
+    "signals at the start": 0.006,
+    "disk errors": 0.06,
+    "small disks": 0.012,
+    "out of memory": 0.015,
+    "clock jumps": 0.015,
+    "two processes": 0.012,
+    "changed runs": 0.16,
+    "changed runs, evaluated": 0.05,
+    "hostile checkpoints": 0.12,
+    "hostile documents": 0.06,
+    "command lines": 0.12,
+    "markup": 0.03,
+    "environments": 0.04,
+    "pomdp files": 0.035,
+    "the lab, killed": 0.012,
+    "the lab on Ray, killed": 0.002,
+    "changed stores": 0.04,
+    "links in stores": 0.008,
+    "malformed jobs": 0.011,
+    "two runners": 0.004,
+    "modules in the way": 0.008,
+}
+"""Of all faults, about."""
+
+
+def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Iterator[Fault]]:
+    """All faults, by family."""
+    references, unfinished = References(place), changes.Unfinished(place)
+    (place / "store").mkdir()
+    whole = stores.Whole(place / "store")
+    tables, networks = list(TABULAR), list(DEEP)
+
+    def n(name: str) -> int:
+        return max(1, round(count * SHARES[name]))
+
+    made = {
+        "kills at write points, tables": lambda r, k: stops.points(r, k, references, tables, ""),
+        "kills at write points, networks": lambda r, k: stops.points(
+            r, k, references, networks, ""
+        ),
+        "kills at random moments, tables": lambda r, k: stops.moments(r, k, references, tables, ""),
+        "kills at random moments, networks": lambda r, k: stops.moments(
+            r, k, references, networks, ""
+        ),
+        "signals, tables": lambda r, k: stops.signals(r, k, references, tables, ""),
+        "signals, networks": lambda r, k: stops.signals(r, k, references, networks, ""),
+        "signals at the start": stops.starts,
+        "disk errors": lambda r, k: stops.errors(r, k, references),
+        "small disks": lambda r, k: stops.small_disks(r, k, references),
+        "out of memory": lambda r, k: stops.memory(r, k, references),
+        "clock jumps": lambda r, k: stops.clocks(r, k, references),
+        "two processes": lambda r, k: stops.shared(r, k, references),
+        "changed runs": lambda r, k: changes.of_runs(
+            r, k, references, unfinished, [*tables, *tables, "host", "finite"]
+        ),
+        "changed runs, evaluated": lambda r, k: changes.evaluated(r, k, references),
+        "hostile checkpoints": lambda r, k: changes.malicious(r, k, references, unfinished),
+        "hostile documents": lambda r, k: changes.documents(r, k, references, unfinished),
+        "command lines": inputs.words,
+        "markup": lambda r, k: inputs.markup(r, k, references),
+        "environments": lambda r, k: [
+            *inputs.environments(r, k - k // 8),
+            *inputs.symbols(r, k // 8),
+        ],
+        "pomdp files": inputs.pomdp_files,
+        "the lab, killed": lambda r, k: stores.killed(r, k, whole),
+        "the lab on Ray, killed": lambda r, k: stores.killed(r, k, whole, "ray"),
+        "changed stores": lambda r, k: stores.changed(r, k, whole),
+        "links in stores": lambda r, k: stores.links(r, k, whole),
+        "malformed jobs": lambda r, k: stores.hostile_jobs(r, k, whole),
+        "two runners": lambda r, k: stores.shared(r, k, whole),
+        "modules in the way": lambda r, k: stores.path_hijack(r, k, whole),
+    }
+    return {name: make(rng.spawn(1)[0], n(name)) for name, make in made.items()}
+
+
+def run(seed: int, count: int, only: str = "") -> dict[str, Tally]:
+    """Runs the campaign and prints what is not good as it comes."""
+    warm_up()
+    tallies: dict[str, Tally] = {}
+    with tempfile.TemporaryDirectory(prefix="faults-") as root:
+        for name, faults in families(np.random.default_rng(seed), count, Path(root)).items():
+            if only not in name:
+                continue
+            tally, noted = Tally(), 0
+            tallies[name] = tally
+            for fault in faults:
+                fault.family = name
+                place = Path(tempfile.mkdtemp(dir=root))
+                tally.add(fault, place)
+                shutil.rmtree(place, ignore_errors=True)
+                for note in tally.notes[noted:]:
+                    print(note[:3000], file=sys.stderr, flush=True)
+                noted = len(tally.notes)
+            print(f"{name}: {tally.tried} in {tally.seconds:.0f} s", file=sys.stderr, flush=True)
+    return tallies
+
+
+def warm_up() -> None:
+    """Imports what every fault needs, so that its process starts at once."""
+    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+    from adastack.training import import_sessions
+
+    import_sessions()
+    import adastack.commands.evaluate
+    import adastack.lab.exact
+    from adastack.cli import main as adastack
+
+    # Tables are compiled here, once; networks are not: a fork would lose JAX's threads.
+    with (
+        tempfile.TemporaryDirectory() as place,
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(io.StringIO()),
+    ):
+        for name, words in TABULAR.items():
+            adastack(["train", *words, "--out", f"{place}/{name}"])
+
+
+def table(tallies: dict[str, Tally]) -> str:
+    """The counts, in Markdown."""
+    rows = [f"| fault | tried | {' | '.join(TITLES)} |", "| --- |" + " ---: |" * 5]
+    total = Tally()
+    for name, tally in tallies.items():
+        rows.append(_row(name, tally))
+        total.tried += tally.tried
+        for found, number in tally.counts.items():
+            total.counts[found] = total.counts.get(found, 0) + number
+    return "\n".join([*rows, _row("**all**", total)])
+
+
+def _row(name: str, tally: Tally) -> str:
+    numbers = [tally.tried, *(tally.counts.get(each, 0) for each in COLUMNS)]
+    return f"| {name} | {' | '.join(map(str, numbers))} |"
+
+
+def main() -> int:
+    """Prints the table; code 1 if a fault ended as none may."""
+    parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
+    parser.add_argument("--seed", type=int, default=0, help="where the faults come from (0)")
+    parser.add_argument("--count", type=int, default=1020, help="how many, about (1020)")
+    parser.add_argument("--only", default="", help="families whose name has this in it")
+    args = parser.parse_args()
+    began = time.monotonic()
+    tallies = run(args.seed, args.count, args.only)
+    print(table(tallies))
+    print(f"\nseed {args.seed}, {(time.monotonic() - began) / 60:.0f} minutes")
+    bad = [note for tally in tallies.values() for note in tally.notes]
+    return int(bool(bad))

@@ -1,0 +1,274 @@
+"""Processes that end before they are done: killed, signalled, out of disk, out of memory."""
+
+import errno
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+
+from faults.harness import (
+    GOOD,
+    LOST,
+    WRONG,
+    Child,
+    Fault,
+    command,
+    ran,
+    refused,
+    verdict,
+)
+from faults.trainings import (
+    DEEP,
+    TABULAR,
+    at_point,
+    die,
+    fail,
+    judged_resume,
+    leftovers,
+    often,
+    same,
+    train,
+)
+
+POINTS = {"tabular": 60, "deep": 40}
+"""Touches of the disk that a small training makes, about."""
+
+
+def points(rng, count, references, names, family):
+    """Kills at write points: each in turn, for each learner in turn."""
+    last = POINTS["deep" if names[0] in DEEP else "tabular"]
+    for i in range(count):
+        name = names[i % len(names)]
+        point = i // len(names) % last + 1
+
+        def run(place, name=name, point=point):
+            ended = ran(train(name, before=at_point(point, die)), place)
+            found = verdict(ended)
+            if found or ended.code not in (0, -signal.SIGKILL):
+                return found or LOST, ended.said
+            return judged_resume(name, place, references[name])
+
+        yield Fault(family, f"{name} at {point}", run)
+
+
+def moments(rng, count, references, names, family):
+    """Kills at random moments, up to three times."""
+    for i in range(count):
+        name = names[i % len(names)]
+        longest = 4.0 if name in DEEP else 0.4
+        waits = rng.random(rng.integers(1, 4)) * longest
+
+        def run(place, name=name, waits=waits):
+            for wait in waits:
+                child = Child(train(name, "--resume"), place)
+                time.sleep(wait)
+                child.kill()
+                found = verdict(child.wait())
+                if found:
+                    return found, child.err.read_text()
+            return judged_resume(name, place, references[name])
+
+        yield Fault(family, f"{name} after {waits.round(2)} s", run)
+
+
+def errors(rng, count, references):
+    """A disk that is full, read-only or broken at one touch of it."""
+    names = list(TABULAR)
+    kinds = (errno.ENOSPC, errno.EROFS, errno.EIO, errno.EDQUOT)
+    for i in range(count):
+        name, number = names[i % len(names)], kinds[i % len(kinds)]
+        point = int(rng.integers(1, POINTS["tabular"]))
+
+        def run(place, name=name, number=number, point=point):
+            ended = ran(train(name, before=at_point(point, fail(number))), place)
+            found = verdict(ended)
+            if found:
+                return found, ended.said
+            if ended.code and not refused(ended):
+                return LOST, f"code {ended.code}: {ended.said}"
+            return judged_resume(name, place, references[name])
+
+        yield Fault("disk errors", f"{name}, {errno.errorcode[number]} at {point}", run)
+
+
+def small_disks(rng, count, references):
+    """A real file system without room, and one that is read-only; where they can be mounted."""
+    for i in range(count):
+        kilobytes = int(rng.integers(16, 160))
+        read_only = i % 3 == 2
+
+        def run(place, kilobytes=kilobytes, read_only=read_only):
+            disk = place / "disk"
+            disk.mkdir()
+            mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "faults", str(disk)]
+            if subprocess.run(mount, capture_output=True, check=False).returncode:
+                return GOOD, "cannot mount here"
+            try:
+                if read_only:
+                    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+                words = ("train", *TABULAR["sarsa"], "--out", "disk/run")
+                ended = ran(command(*words, before=often), place)
+                found = verdict(ended)
+                if found or (ended.code and not refused(ended)):
+                    return found or LOST, ended.said
+                if ended.code == 0:
+                    return GOOD, ""
+                subprocess.run(["mount", "-o", "remount,rw,size=8m", str(disk)], check=True)
+                ended = ran(command(*words, "--resume", before=often), place)
+                if verdict(ended) or ended.code:
+                    return verdict(ended) or LOST, ended.said
+                if not same(disk / "run", references["sarsa"]):
+                    return WRONG, "another result"
+                left = leftovers(disk / "run")
+                return (WRONG, str(left)) if left else (GOOD, "")
+            finally:
+                subprocess.run(["umount", str(disk)], check=False)
+
+        yield Fault("small disks", f"{'read-only' if read_only else f'{kilobytes} kB'}", run)
+
+
+def signals(rng, count, references, names, family):
+    """Ctrl-C and SIGTERM: one line, and the run goes on later."""
+    for i in range(count):
+        name, number = names[i % len(names)], (signal.SIGINT, signal.SIGTERM)[i // len(names) % 2]
+        wait = rng.random() * (4.0 if name in DEEP else 0.3)
+
+        def run(place, name=name, number=number, wait=wait):
+            child = Child(train(name), place)
+            time.sleep(0.02)  # Until the fork listens.
+            time.sleep(wait)
+            child.kill(number)
+            ended = child.wait()
+            found = verdict(ended)
+            if found:
+                return found, ended.said
+            early = ended.code == -number and not ended.err  # Before the command line began.
+            if ended.code != 0 and not early and not (ended.code == 1 and len(ended.lines) == 1):
+                return LOST, f"code {ended.code}: {ended.said}"
+            return judged_resume(name, place, references[name])
+
+        yield Fault(family, f"{name}, {number.name} after {wait:.2f} s", run)
+
+
+def starts(rng, count):
+    """Signals in the first seconds of the command, while it imports."""
+    for i in range(count):
+        number, wait = (signal.SIGINT, signal.SIGTERM)[i % 2], 0.15 + 2.5 * rng.random()
+
+        def run(place, number=number, wait=wait):
+            words = [sys.executable, "-m", "adastack_command", "train", *TABULAR["sarsa"]]
+            path = os.pathsep.join(sys.path)
+            process = subprocess.Popen(
+                [*words, "--steps", "100000000", "--out", "run"], cwd=place, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": path},
+                preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),
+            )  # fmt: skip
+            # Python itself has to be there first; it says "Traceback" until our first line.
+            while not _runs_ours(process.pid):
+                time.sleep(0.005)
+            time.sleep(wait)
+            process.send_signal(number)
+            try:
+                _out, err = process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return "hang", "it goes on"
+            lines = [line for line in err.splitlines() if not line.startswith("steps ")]
+            if "Traceback" in err or len(lines) != 1 or process.returncode != 1:
+                return "traceback" if "Traceback" in err else LOST, f"{process.returncode} {err}"
+            return GOOD, ""
+
+        yield Fault("signals at the start", f"{number.name} after {wait:.2f} s", run)
+
+
+def _runs_ours(pid):
+    """Whether the process has put its own handler on SIGTERM."""
+    with open(f"/proc/{pid}/status") as file:
+        caught = next(line for line in file if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def memory(rng, count, references):
+    """Less and less memory."""
+    for _i in range(count):
+        more = int(2 ** rng.uniform(14, 27))
+
+        def run(place, more=more):
+            def limited():
+                often()
+                with open("/proc/self/statm") as file:
+                    held = int(file.read().split()[0]) * resource.getpagesize()
+                resource.setrlimit(resource.RLIMIT_AS, (held + more, resource.RLIM_INFINITY))
+
+            ended = ran(train("sarsa", before=limited), place)
+            found = verdict(ended)
+            if found:
+                return found, ended.said
+            if ended.code and not refused(ended) and ended.code > 0:
+                return LOST, f"code {ended.code}: {ended.said}"
+            return judged_resume("sarsa", place, references["sarsa"])
+
+        yield Fault("out of memory", f"{more:,} bytes more", run)
+
+
+def clocks(rng, count, references):
+    """Clocks that jump, and files from another time."""
+    for _i in range(count):
+        jump = float(rng.choice([-1, 1])) * 10 ** rng.uniform(1, 9.2)
+
+        def run(place, jump=jump):
+            def jumping():
+                often()
+                clock, beat = time.time, 0
+
+                def now():
+                    nonlocal beat
+                    beat += 1
+                    return clock() + jump * (beat % 3)
+
+                time.time = now
+
+            whole = references["sarsa"]
+            ended = ran(train("sarsa", before=at_point(9, die, jumping)), place)
+            if verdict(ended):
+                return verdict(ended), ended.said
+            for path in (place / "run").rglob("*"):
+                os.utime(path, (1e9 + abs(jump) / 2,) * 2)
+            return judged_resume("sarsa", place, whole)
+
+        yield Fault("clock jumps", f"{jump:.3g} s", run)
+
+
+def shared(rng, count, references):
+    """Two processes that train in one folder."""
+    for _i in range(count):
+        wait = 0.25 * rng.random()
+
+        def run(place, wait=wait):
+            first = Child(train("sarsa"), place)
+            time.sleep(wait)
+            (place / "b").mkdir()
+            second = Child(
+                command("train", *TABULAR["sarsa"], "--out", "../run", "--resume", before=often),
+                place / "b",
+            )
+            ends = [first.wait(), second.wait()]
+            for ended in ends:
+                if verdict(ended):
+                    return verdict(ended), ended.said
+                if ended.code and not refused(ended):
+                    return LOST, f"code {ended.code}: {ended.said}"
+            return judged_resume("sarsa", place, references["sarsa"])
+
+        yield Fault("two processes", f"{wait:.2f} s apart", run)
+
+
+def copied(whole, place):
+    """A copy of a run to be changed."""
+    shutil.copytree(whole, place / "run", symlinks=True)
+    return place / "run"

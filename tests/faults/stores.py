@@ -1,0 +1,255 @@
+"""The lab: stores that are killed, changed, linked and shared; policies; the archive."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import time
+
+import numpy as np
+
+from adastack.files import DamagedFileError
+from adastack.lab.runner import run as run_jobs
+from adastack.lab.store import Store
+from faults.changes import ACCIDENTS
+from faults.harness import GOOD, LOST, WRONG, Child, Fault, command, ran, refused, verdict
+from faults.trainings import leftovers
+from lab.kinds import longer, tabular
+from lab.kinds import often as saving_often
+
+
+def jobs():
+    return [saving_often(tabular([seed], 30_000, evaluate=[longer()])) for seed in range(2)]
+
+
+def computed(root="lab", backend="local", before=None):
+    """The jobs of a small store, as the work of a child; code 1 if one failed."""
+
+    def work():
+        if before is not None:
+            before()
+        try:
+            outcome = run_jobs(jobs(), Store(root), backend=backend, workers=1)
+        except OSError as error:
+            print(f"adastack: {error}", file=__import__("sys").stderr)
+            return 1
+        for reason in outcome.failed.values():
+            print(f"adastack: {reason}", file=__import__("sys").stderr)
+        return int(bool(outcome.failed))
+
+    return work
+
+
+class Whole:
+    """A store that nothing happened to."""
+
+    def __init__(self, place):
+        self.place = place
+
+    @property
+    def root(self):
+        if not (self.place / "lab").exists():
+            ended = ran(computed(), self.place, 600)
+            assert ended.code == 0, ended.said
+        return self.place / "lab"
+
+
+def same_stores(mine, other):
+    mine, other = Store(mine), Store(other)
+    for job in jobs():
+        if mine.status(job) != "finished" or mine.result(job) != other.result(job):
+            return False
+        ours, theirs = mine.metrics(job), other.metrics(job)
+        if not all(np.array_equal(ours[n], theirs[n], equal_nan=True) for n in theirs):
+            return False
+        if any(mine.evaluation(job, e) != other.evaluation(job, e) for e in job.evaluate):
+            return False
+    return True
+
+
+def judged(place, whole, **options):
+    ended = ran(computed(**options), place, 240)
+    if verdict(ended) or ended.code:
+        return verdict(ended) or LOST, f"code {ended.code}: {ended.said}"
+    if not same_stores(place / "lab", whole.root):
+        return WRONG, "another result"
+    left = leftovers(place / "lab")
+    return (WRONG, f"left {left}") if left else (GOOD, "")
+
+
+def _workers(parent):
+    """The processes that a runner has started, by the store's heartbeats."""
+    found = []
+    for path in (parent / "lab").glob("*/progress.json"):
+        try:
+            found.append(json.loads(path.read_text())["pid"])
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def killed(rng, count, whole, backend="local", family="the lab, killed"):
+    """The command, or its worker, killed at random moments."""
+    for i in range(count):
+        wait, worker = rng.random() * (20.0 if backend == "ray" else 3.0), i % 2 == 1
+
+        def run(place, wait=wait, worker=worker):
+            child = Child(computed(backend=backend), place)
+            time.sleep(wait)
+            if worker:
+                for pid in _workers(place):
+                    _kill(pid)
+                ended = child.wait(240)
+                if verdict(ended) or ended.code:
+                    return verdict(ended) or LOST, ended.said
+            else:
+                child.kill()
+                child.wait()
+            return judged(place, whole, backend=backend)
+
+        yield Fault(family, f"{'worker' if worker else 'command'} after {wait:.2f} s", run)
+
+
+def _kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def changed(rng, count, whole):
+    """Every file of a store, changed: noticed, and computed anew, or the same."""
+    for i in range(count):
+        change, seed, which = ACCIDENTS[i % len(ACCIDENTS)], int(rng.integers(2**32)), rng.random()
+
+        def run(place, change=change, seed=seed, which=which):
+            shutil.copytree(whole.root, place / "lab")
+            files = sorted(p for p in (place / "lab").rglob("*") if p.is_file())
+            files = [path for path in files if ".lock" not in str(path)]
+            path = files[int(which * len(files))]
+            before = _answers(whole.root)
+            change(np.random.default_rng(seed), path, files)
+            now = _answers(place / "lab")
+            for name, value in now.items():
+                if value is not None and value != before[name]:
+                    return WRONG, f"{path.name}: {name}"
+            listed = ran(command("runs", "--store", "lab"), place)
+            if verdict(listed) or listed.code not in (0, 1):
+                return verdict(listed) or LOST, listed.said
+            linked = any(p.is_symlink() for p in (place / "lab").rglob("*"))
+            if not linked:
+                return judged(place, whole)
+            ended = ran(computed(), place)
+            if verdict(ended) or not refused(ended):
+                return verdict(ended) or LOST, ended.said
+            return GOOD, ""
+
+        yield Fault("changed stores", f"{change.__name__}, {seed}", run)
+
+
+def _answers(root):
+    """What a store says of its jobs; None where it says that it cannot."""
+    store, found = Store(root), {}
+    for job in jobs():
+        for name, ask in {
+            "result": lambda job=job: store.result(job),
+            "curves": lambda job=job: str({n: v.tolist() for n, v in store.metrics(job).items()}),
+            "test": lambda job=job: store.evaluation(job, job.evaluate[0]),
+        }.items():
+            try:
+                found[job.address, name] = ask()
+            except (DamagedFileError, KeyError):
+                found[job.address, name] = None
+    return found
+
+
+def links(rng, count, whole):
+    """Links in a store that lead to somebody's files: these stay as they are."""
+    for i in range(count):
+        kind = i % 4
+
+        def run(place, kind=kind):
+            home = place / "home"
+            home.mkdir()
+            for name in (".bashrc", "done.json", "notes"):
+                (home / name).write_text("mine")
+            shutil.copytree(whole.root, place / "lab")
+            folder = Store(place / "lab").folder(jobs()[0])
+            if kind == 0:
+                shutil.rmtree(folder)
+                folder.symlink_to(home)
+            elif kind == 1:
+                shutil.rmtree(folder / "run")
+                (folder / "run").symlink_to(home)
+            elif kind == 2:
+                (folder / "done.json").unlink()
+                (folder / "done.json").symlink_to(home / "done.json")
+            else:
+                (place / "lab" / ".locks" / folder.name).unlink(missing_ok=True)
+                (place / "lab" / ".locks" / folder.name).symlink_to(home / "lock")
+                (folder / "done.json").unlink()
+            ended = ran(computed(), place)
+            found = {path.name: path.read_text() for path in home.iterdir()}
+            if found != dict.fromkeys((".bashrc", "done.json", "notes"), "mine"):
+                return LOST, "somebody's files"
+            if verdict(ended) or not refused(ended):
+                return verdict(ended) or WRONG, f"{kind}: {ended.code} {ended.said}"
+            return GOOD, ""
+
+        yield Fault("links in stores", str(kind), run)
+
+
+def hostile_jobs(rng, count, whole):
+    """A job file that is malformed does not hide the others."""
+    odd = (None, [], 3, "x", {}, {"kind": 3}, {"kind": "train", "settings": {"steps": "x"}},
+           {"kind": "[/b]\x1b[31m", "settings": {}}, {"kind": "x", "settings": {"seeds": 3}},
+           {"kind": "os:system", "settings": {"task": "id"}, "evaluate": [3]},
+           {"kind": "x", "settings": {}, "evaluate": [{"task": "x", "seed": -1}]})  # fmt: skip
+    for i in range(count):
+        said = odd[i % len(odd)]
+
+        def run(place, said=said):
+            shutil.copytree(whole.root, place / "lab")
+            folder = Store(place / "lab").folder(jobs()[0])
+            (folder / "job.json").write_text(json.dumps(said))
+            for words in (("runs",), ("reproduce", "tabular", "--scale", "smoke", "--dry-run")):
+                ended = ran(command(*words, "--store", "lab"), place)
+                if verdict(ended) or ended.code:
+                    return verdict(ended) or LOST, f"{words}: {ended.said}"
+            return judged(place, whole)
+
+        yield Fault("malformed jobs", f"{said!r}"[:40], run)
+
+
+def shared(rng, count, whole):
+    """Two runners on one store."""
+    for _i in range(count):
+        wait = rng.random()
+
+        def run(place, wait=wait):
+            first = Child(computed(), place)
+            time.sleep(wait)
+            (place / "b").mkdir()
+            second = Child(computed(root=str(place / "lab")), place / "b")
+            for child in (first, second):
+                ended = child.wait(240)
+                if verdict(ended) or ended.code:
+                    return verdict(ended) or LOST, ended.said
+            return judged(place, whole)
+
+        yield Fault("two runners", f"{wait:.2f} s apart", run)
+
+
+def path_hijack(rng, count, whole):
+    """Modules in the current folder that have the names of libraries: nobody runs them."""
+    names = ("numba", "jax", "numpy", "lark", "json", "safetensors", "rich", "sitecustomize")
+    for i in range(count):
+        name = names[i % len(names)]
+
+        def run(place, name=name):
+            (place / f"{name}.py").write_text(
+                f"open({str(place / 'stolen')!r}, 'w').close(); raise ImportError('hijacked')"
+            )
+            found = judged(place, whole)
+            return (WRONG, "it was run") if (place / "stolen").exists() else found
+
+        yield Fault("modules in the way", name, run)

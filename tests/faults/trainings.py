@@ -1,0 +1,180 @@
+"""Small trainings of every learner, what they come to undisturbed, and how to compare with that."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from adastack.files import DamagedFileError
+from faults.harness import LOST, WRONG, Ended, command, ran, refused, verdict
+
+SMALL = ("n_envs=4", "n_steps=16", "batch_size=32", "n_epochs=2")
+_PPO = ("--algo", "ppo", *(word for each in SMALL for word in ("--set", each)))
+HOST = "faults.envs:Cue"
+TABULAR = {
+    "sarsa": ("passive-tmaze:length=4,continual=true", "--steps", "8000", "--seeds", "2"),
+    "q": ("active-tmaze:length=3", "--algo", "q", "--preset", "paper", "--steps", "8000"),
+    "bonus": (
+        *("xormaze", "--k", "3", "--algo", "sarsa", "--steps", "8000"),
+        *("--set", "intrinsic=rare"),
+    ),
+    "reinforce": ("passive-tmaze:length=4", "--algo", "reinforce", "--steps", "8000"),
+    "average": (
+        *("passive-tmaze:length=4,continual=true", "--algo", "average-reinforce"),
+        *("--steps", "8000"),
+    ),
+}
+DEEP = {
+    "finite": ("passive-tmaze:length=4", *_PPO, "--steps", "1024", "--seeds", "2"),
+    "lstm": ("passive-tmaze:length=4", *_PPO, "--net", "lstm", "--steps", "512"),
+    "functional": ("position-only-cartpole", *_PPO, "--steps", "512"),
+    "host": (HOST, *_PPO, "--steps", "4096"),
+}
+ALL = {**TABULAR, **DEEP}
+
+
+def often() -> None:
+    """Checkpoints after every chunk, and chunks as short as can be."""
+    from adastack import training
+    from adastack.tabular import session
+
+    training.SAVE_SECONDS = 0.0
+    session.CHUNK_SECONDS = 0.002
+
+
+def train(name: str, *more: str, before: Callable[[], None] = often) -> Callable[[], int]:
+    """The command that trains, or goes on, in the folder ``run``."""
+    return command("train", *ALL[name], "--out", "run", *more, before=before)
+
+
+class References:
+    """What trainings come to when nothing happens, each computed once."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self._found = place, dict[str, Path]()
+
+    def __getitem__(self, name: str) -> Path:
+        """The folder of a whole run."""
+        if name not in self._found:
+            place = self.place / f"whole-{name}"
+            place.mkdir()
+            ended = ran(train(name), place, 600)
+            assert ended.code == 0, ended.said
+            self._found[name] = place / "run"
+        return self._found[name]
+
+
+def result_of(run: Path) -> object:
+    """What a run came to."""
+    from adastack.runs import Run
+
+    found = Run.open(run).result
+    return {k: v for k, v in found.items() if k not in ("run", "steps_per_second")}
+
+
+def arrays_of(run: Path) -> dict[str, np.ndarray]:
+    """What a run has learned, bit for bit."""
+    from adastack.runs import Run
+
+    saved = Run.open(run).load_checkpoint()
+    assert saved is not None
+    return saved[0]
+
+
+def same(run: Path, whole: Path) -> bool:
+    """Whether two runs came to the same."""
+    arrays, others = arrays_of(run), arrays_of(whole)
+    return (
+        result_of(run) == result_of(whole)
+        and arrays.keys() == others.keys()
+        and all(
+            arrays[n].dtype == others[n].dtype
+            and np.array_equal(arrays[n], others[n], equal_nan=arrays[n].dtype.kind == "f")
+            for n in others
+        )
+    )
+
+
+def leftovers(run: Path) -> list[str]:
+    """Temporary files that nobody will remove."""
+    return [path.name for path in run.rglob("*.part")]
+
+
+def judged_resume(name: str, place: Path, whole: Path) -> tuple[str, str]:
+    """Goes on with a run that was stopped, and compares with one that was not."""
+    ended = ran(train(name, "--resume"), place)
+    found = verdict(ended)
+    if found or ended.code:
+        return found or LOST, ended.said
+    if not same(place / "run", whole):
+        return WRONG, "resumed to another result"
+    left = leftovers(place / "run")
+    return (WRONG, f"left {left}") if left else ("good", "")
+
+
+def judged_damage(name: str, place: Path, whole: Path) -> tuple[str, str]:
+    """Goes on with a run that somebody has changed: refused, or the same result."""
+    ended = ran(train(name, "--resume"), place)
+    found = verdict(ended)
+    if found:
+        return found, ended.said
+    if refused(ended):
+        return "good", ""
+    if ended.code:
+        return LOST, f"code {ended.code}: {ended.said}"
+    try:
+        right = same(place / "run", whole)
+    except DamagedFileError:  # What had finished gives its result; what it learned is refused.
+        right = result_of(place / "run") == result_of(whole)
+    return ("good", "") if right else (WRONG, "another result, and no word")
+
+
+def at_point(number: int, do: Callable[[], None], begin: Callable[[], None] = often) -> Callable:
+    """What a child does first: at its n-th touch of the disk, before or after it, ``do``."""
+
+    def before() -> None:
+        begin()
+        count = 0
+
+        def counted(function):
+            def touched(*args, **options):
+                nonlocal count
+                count += 1
+                if count == number:
+                    do()
+                found = function(*args, **options)
+                count += 1
+                if count == number:
+                    do()
+                return found
+
+            return touched
+
+        import tempfile
+
+        for module, touch in (
+            *((os, each) for each in ("replace", "fsync", "unlink", "mkdir", "truncate")),
+            (tempfile, "mkstemp"),
+        ):
+            setattr(module, touch, counted(getattr(module, touch)))
+
+    return before
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail(number: int) -> Callable[[], None]:
+    """An error of the disk."""
+
+    def raised() -> None:
+        raise OSError(number, os.strerror(number))
+
+    return raised
+
+
+def stopped(ended: Ended) -> bool:
+    return ended.code == -signal.SIGKILL
