@@ -110,7 +110,8 @@ def test_a_checkpoint_from_before_an_event_was_counted_can_be_continued():
     older = {name: array[..., :-1] for name, array in state.items() if "counts" in name}
     assert np.isnan(saved_curves({**state, **older})["memory_regret_after"]).all()
     resumed = Recorder(2, 3, 4, GAMMA)
-    resumed.restore({**state, **older, "windows/unknown": state["windows/unknown"][:-1]})
+    older["windows/unknown"] = state["windows/unknown"][:-1]
+    resumed.restore({**state, **older}, recorder.steps)
     resumed.add(*(array[3:] for array in steps))
     for name, curve in record(steps, 1).items():
         if name != "memory_regret_after":

@@ -11,7 +11,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from adastack.files import DamagedFileError
+from adastack.files import MAX_DOCUMENT, DamagedFileError
+from adastack.folders import Folder
 from adastack.lab.archive_file import arrays, decode, job_of, rows_of
 from adastack.lab.job import Evaluation, Job
 from adastack.lab.manifest import Document, outdated, outdated_test
@@ -111,13 +112,13 @@ class Archive:
         return {"evaluation": test["evaluation"], "seeds": rows_of(test["seeds"])}
 
     def _read(self, address: str) -> Document | None:
-        path = self.path(address)
-        if not path.is_file():
+        path, place = self.path(address), Folder(self.root)
+        if not place.has(path.name):
             return None
         try:
-            body = decode(path.read_bytes())
+            body = decode(place.read(path.name, MAX_DOCUMENT))
             job = job_of(body)
-        except (DamagedFileError, KeyError, TypeError) as error:
+        except DamagedFileError as error:
             self.damaged[address] = f"{path}: {error}"
             return None
         reason = outdated(body, job)

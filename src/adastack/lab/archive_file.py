@@ -15,13 +15,38 @@ from typing import Any
 
 import numpy as np
 
-from adastack.files import DamagedFileError
-from adastack.lab.job import Evaluation, Job
-from adastack.lab.manifest import Document, evaluation_file, outdated_test, to_jsonable
+from adastack.files import DamagedFileError, decode_json
+from adastack.folders import NUMBER, OBJECT, TEXT, Kind, Schema, object_of
+from adastack.lab.job import Job
+from adastack.lab.manifest import (
+    MEANING,
+    Document,
+    evaluation_file,
+    job_from,
+    outdated_test,
+    to_jsonable,
+)
 from adastack.lab.store import Store
 
 _RUN = ("meaning", "versions", "machine", "seconds", "finished")
 """Of a job's ``done.json``: how and where it was computed."""
+
+
+_WHOLE = Schema("the file of an archived job", {"checksum": TEXT}, others=True)
+SCHEMA = Schema(
+    "the file of an archived job",
+    {"job": OBJECT, "result": OBJECT, "versions": object_of(TEXT), "seconds": NUMBER},
+    {"meaning": MEANING, "finished": TEXT, "tests": object_of(OBJECT)},
+    others=True,
+)
+_COLUMNS = Kind("rows or columns", lambda value: isinstance(value, dict | list))
+_RESULT = Schema("an archived result", {"seeds": _COLUMNS, "settings": OBJECT}, others=True)
+_TRAINED = Schema(
+    "an archived training", {"means": OBJECT, "curves": OBJECT, "tests": OBJECT}, others=True
+)
+_TEST = Schema(
+    "an archived test", {"evaluation": OBJECT, "seeds": _COLUMNS}, {"meaning": MEANING}, others=True
+)
 
 
 def body_of(store: Store, job: Job) -> Document:
@@ -73,13 +98,19 @@ def decode(content: bytes) -> Document:
     Raises:
         DamagedFileError: If it is not what was written.
     """
-    try:
-        body: Document = json.loads(content)
-        checksum = body.pop("checksum")
-    except (ValueError, KeyError, AttributeError, TypeError):
-        raise DamagedFileError("expected the file of an archived job") from None
-    if checksum != _checksum(body):
+    where = "an archived file"
+    whole = _WHOLE.check(decode_json(content, where), where)
+    body = {name: value for name, value in whole.items() if name != "checksum"}
+    if whole["checksum"] != _checksum(body):
         raise DamagedFileError("the content does not match its checksum")
+    SCHEMA.check(body, where)
+    kind, result = body["job"].get("kind"), body["result"]
+    if kind == "train":
+        _TRAINED.check(body, where)
+        _RESULT.check(result, where)
+    for test in body.get("tests", {}).values():
+        _TEST.check(test, where)
+    job_from(body["job"])
     return body
 
 
@@ -98,9 +129,8 @@ def merged_bodies(one: Document, other: Document) -> Document:
 
 def job_of(body: Document) -> Job:
     """The job that was archived, with the tests that were."""
-    tests = body.get("tests", {}).values()
-    evaluate = tuple(Evaluation(**test["evaluation"]) for test in tests)
-    return Job(body["job"]["kind"], body["job"]["settings"], evaluate)
+    tests = [test["evaluation"] for test in body.get("tests", {}).values()]
+    return job_from({**body["job"], "evaluate": tests})
 
 
 def columns(rows: Sequence[Any]) -> Any:

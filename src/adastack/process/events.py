@@ -157,7 +157,9 @@ def check_windows(arrays: Mapping[str, Array]) -> None:
     ):
         raise DamagedFileError("the checkpoint is damaged: its curves count something else")
     unknown, evictions = (arrays.get(f"{WINDOWS}{name}") for name in ("unknown", "evictions"))
-    if unknown is not None and (unknown.shape != (len(REPORTED),) or unknown.dtype != bool):
+    if unknown is not None and (
+        unknown.ndim != 1 or len(unknown) > len(REPORTED) or unknown.dtype != bool
+    ):
         raise DamagedFileError("the checkpoint is damaged: unknown metrics")
     if evictions is not None and (evictions.ndim != 3 or evictions.shape[:2] != (seeds, rows)):
         raise DamagedFileError("the checkpoint is damaged: evictions of other windows")

@@ -138,7 +138,6 @@ class Recorder:
             **window_arrays(seeds, ends, rows),
             f"{WINDOWS}counts": Expected((seeds, rows, len(EVENTS)), np.dtype(np.int32), 0, WINDOW),
             f"{WINDOWS}evictions": Expected((seeds, rows, slots), np.dtype(np.int32), 0, WINDOW),
-            f"{WINDOWS}unknown": Expected((len(REPORTED),), np.dtype(np.bool_)),
             # Return, discounted return, discount.
             "recorder/attempts": like(self._attempts, (-np.inf, -np.inf, 0), (np.inf, np.inf, 1)),
             "recorder/steps": Expected((1,), np.dtype(np.int64), steps, steps),
