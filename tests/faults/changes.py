@@ -210,7 +210,7 @@ def _malices(rng, arrays):
         ("flat", lambda a: {**a, name: np.append(a[name].reshape(-1), 0).astype(array.dtype)}),
         ("half", lambda a: {**a, name: a[name].astype(np.float16)}),
     ]
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" and not name.endswith("learning"):  # Nothing may be known of some.
         kinds += [(str(each), _entry(name, each)) for each in (np.nan, np.inf, -np.inf)] * 2
     # Any 64 bits are a random generator's; what a functional task's state may be only it knows.
     free = ("word", ".held.seed", ".key", ".labels", ".cue", ".env.state.")
@@ -218,6 +218,9 @@ def _malices(rng, arrays):
         limit = np.iinfo(array.dtype)
         odd = (limit.max, limit.min, limit.max // 2, -2, 2**20 + 7)
         kinds += [(str(each), _entry(name, each)) for each in odd] * 2
+    # What updates say of themselves, and metrics that are not known, may be missing or fewer.
+    if "learning" in name or "unknown" in name or "update_steps" in name:
+        kinds = [kind for kind in kinds if kind[0] not in ("missing", "shorter")]
     what, change = kinds[int(rng.integers(len(kinds)))]
     return f"{name} {what}", change
 

@@ -87,7 +87,7 @@ def test_an_old_checkpoint_knows_nothing_of_its_updates():
     first, second = Recorder(2, 3, 4, GAMMA), Recorder(2, 3, 4, GAMMA)
     first.add(*(array[:2] for array in steps))
     old = first.state()
-    second.restore({name: old[name] for name in old if "learning" not in name})
+    second.restore({name: old[name] for name in old if "learning" not in name}, first.steps)
     second.add(*(array[2:] for array in steps))
     found, whole = second.curves()["kl"], record(steps, 1)["kl"]
     assert np.isnan(found[:, :2]).all()

@@ -42,7 +42,7 @@ SCHEMA = Schema(
 _COLUMNS = Kind("rows or columns", lambda value: isinstance(value, dict | list))
 _RESULT = Schema("an archived result", {"seeds": _COLUMNS, "settings": OBJECT}, others=True)
 _TRAINED = Schema(
-    "an archived training", {"means": OBJECT, "curves": OBJECT, "tests": OBJECT}, others=True
+    "an archived training", {"tests": OBJECT}, {"means": OBJECT, "curves": OBJECT}, others=True
 )
 _TEST = Schema(
     "an archived test", {"evaluation": OBJECT, "seeds": _COLUMNS}, {"meaning": MEANING}, others=True

@@ -163,6 +163,19 @@ def check_windows(arrays: Mapping[str, Array]) -> None:
         raise DamagedFileError("the checkpoint is damaged: unknown metrics")
     if evictions is not None and (evictions.ndim != 3 or evictions.shape[:2] != (seeds, rows)):
         raise DamagedFileError("the checkpoint is damaged: evictions of other windows")
+    if f"{WINDOWS}learning" in arrays:
+        _check_learning(arrays, seeds, int(ends[-1]) if len(ends) else 0)
+
+
+def _check_learning(arrays: Mapping[str, Array], seeds: int, last: int) -> None:
+    numbers = arrays[f"{WINDOWS}learning"]
+    steps = arrays.get(f"{WINDOWS}update_steps", np.zeros(0))
+    shaped = numbers.ndim == 3 and (seeds, len(LEARNING)) == numbers.shape[::2]
+    counted = steps.shape == (1,) and steps.dtype == np.int64 and steps[0] > 0
+    if not (
+        shaped and counted and numbers.dtype == np.float32 and last <= numbers.shape[1] * steps[0]
+    ):
+        raise DamagedFileError("the checkpoint is damaged: updates of other windows")
 
 
 def saved_curves(arrays: Mapping[str, Array]) -> dict[str, Array]:

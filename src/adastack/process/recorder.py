@@ -155,6 +155,9 @@ class Recorder:
         counts = f"{WINDOWS}counts"
         arrays = {**arrays, counts: all_events(arrays[counts])}
         fitting(self.expected(steps), arrays)
+        numbers = arrays.get(f"{WINDOWS}learning")
+        if numbers is not None and numbers.shape[1] * arrays[f"{WINDOWS}update_steps"][0] != steps:
+            raise DamagedFileError("the checkpoint is damaged: its updates have other steps")
         self._attempts = arrays["recorder/attempts"].copy()
         self._paid, self._counts, self._evictions = (
             arrays[f"{WINDOWS}{name}"].copy() for name in ("paid", "counts", "evictions")
