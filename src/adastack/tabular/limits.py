@@ -16,14 +16,18 @@ from adastack.tabular.moves import (
     BATCH_STEPS,
     BLOCKS,
     CLOCK,
+    LASTED,
     LEFT,
     LENGTH,
+    LIMIT,
+    LONGEST,
     ORIGIN_AGENT,
     ORIGIN_STATE,
     PERIOD,
     PLACES,
     SEGMENTS,
     STATE,
+    STUCK,
     TRACES,
     UPDATES,
 )
@@ -82,6 +86,8 @@ def _place_limits(session: Session) -> tuple[Array, Array]:
         longest = max(session.settings.persistence, session.settings.persistence_end)
         high[[LEFT, TRACES]] = int(longest), session.arrays["traced"].shape[1]
         high[PERIOD] = _most_periods(session)
+        high[[LASTED, LONGEST]] = session.steps + 1
+        high[LIMIT] = 1 + int(STUCK * (session.steps + 1))
     else:
         settings = session.settings
         high[[LENGTH, SEGMENTS]] = settings.horizon - 1, settings.batch - 1
