@@ -57,7 +57,7 @@ def success(run, task):
 
 def curves(runs):
     """Success while learning, as SVG: the mean over seeds, smoothed over 100 windows."""
-    figure, axis = plt.subplots(figsize=(8, 3), layout="constrained")
+    figure, axis = plt.subplots(figsize=(5, 3), layout="constrained")
     for colour, (name, run) in zip(COLOURS, runs.items(), strict=True):
         metrics = run.curves()
         mean = np.nanmean(metrics["success"], axis=0)
@@ -86,8 +86,7 @@ def write_page(rows, runs, args):
         "The framed slot is the current observation. A red cross marks where the slot stood that "
         "was evicted for it."
     )
-    for name, run in runs.items():
-        page.episode(show_of(run).episode(seed=1), name)
+    page.episodes({name: show_of(run).episode(seed=1) for name, run in runs.items()})
     page.heading("Again")
     page.code(f"python examples/demo.py --seeds {args.seeds} --steps {args.steps}")
     page.write(args.out / "index.html")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -148,6 +149,15 @@ def test_the_page_says_it_all(data):
     # A report without a run has no figure of nothing.
     assert "No bars" not in html
     assert html.count("<figure") == 1
+
+
+def test_a_trial_leads_with_what_it_drew(data):
+    for scale in ("paper", "smoke"):
+        html = report_page(replace(data, scale=scale)).html()
+        claims, figure = html.index('<h2 id="claims"'), html.index('<figure class="drawing"')
+        assert (claims < figure) == (scale == "paper")
+        complete, open_ones = html.index("experiments complete"), html.index("</b>need runs")
+        assert (complete > open_ones) == (scale == "paper")
 
 
 def test_two_drawings_do_not_share_their_names(data):

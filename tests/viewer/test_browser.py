@@ -55,6 +55,42 @@ def test_an_episode_is_drawn_and_plays_to_its_end(browser, spec, width, tmp_path
     assert_sound(browser)
 
 
+def test_episodes_open_where_they_differ_and_play_in_step(browser, tmp_path):
+    task = passive_tmaze(length=6)
+    frame = record(task, "frame", 2, lambda stack: (0, 0), seed=1)
+    page = Page("What they remember")
+    kept = record(task, "adaptive", 2, keep_the_cue, seed=1)
+    page.episodes({"keeps": kept, "loses": {**frame, "frames": frame["frames"][:5]}})
+    browser.open(write(page, tmp_path))
+    values = "[...document.querySelectorAll('input')].map((each) => Number(each.value))"
+    # After one step both hold the cue; after two, only the adaptive one does.
+    assert browser.run(values) == [2, 2]
+    browser.run("document.querySelectorAll('button')[1].click()")
+    browser.wait("document.querySelector('input').value === '6'")
+    assert browser.run(values) == [6, 4]  # The shorter one waits at its end.
+    browser.run("const input = document.querySelector('input'); input.value = 1; input.oninput()")
+    assert browser.run(values) == [1, 1]
+    assert_sound(browser)
+
+
+def test_a_drawing_is_dark_on_a_dark_page_and_a_table_fits_a_phone(browser, tmp_path):
+    page = Page("At night")
+    page.table(["memory", "slots", "success at 16", "success at 1,000,000"],
+               [["frame, as long as the maze", "16", "100%", "50%"]])  # fmt: skip
+    page.svg('<svg xmlns="http://www.w3.org/2000/svg" width="360pt" viewBox="0 0 9 9">'
+             '<rect width="9" height="9" fill="#fff"/></svg>', "white")  # fmt: skip
+    turned = "getComputedStyle(document.querySelector('figure svg')).filter"
+    for dark in (False, True):
+        browser.open(write(page, tmp_path), width=390, dark=dark)
+        assert ("invert" in browser.run(turned)) == dark
+        for part in (".scroll", "figure.drawing"):
+            fits = (
+                f"(part => part.scrollWidth <= part.clientWidth)(document.querySelector('{part}'))"
+            )
+            assert browser.run(fits), part
+        assert_sound(browser)
+
+
 def test_a_film_shows_its_pictures(browser, tmp_path):
     env = FiniteTaskEnv(passive_tmaze(length=5), render_mode="rgb_array")
     film = shoot(MemoryStack(env, 2), lambda stack, ages: (0, 1))
@@ -68,6 +104,19 @@ def test_a_film_shows_its_pictures(browser, tmp_path):
     browser.run("document.querySelector('button').click()")
     browser.wait("Number(document.querySelector('input').value) >= 1")
     assert browser.run("document.querySelector('img').src") != first
+    assert_sound(browser)
+
+
+def test_the_game_says_what_would_have_been_right(browser, tmp_path):
+    browser.open(write(game_page(passive_tmaze(length=4), "adaptive", 2), tmp_path))
+    cue = browser.run("document.querySelector('.slot:last-child').getAttribute('aria-label')")
+    colour = cue.split()[-1]
+    for _ in range(3):
+        browser.press("ArrowRight")
+    browser.press("ArrowDown" if colour == "red" else "ArrowUp")
+    right = "up" if colour == "red" else "down"
+    said = browser.run("document.querySelector('.message').textContent")
+    assert f"Not solved. Right was “{right}”: the cue was “{colour}”." in said
     assert_sound(browser)
 
 

@@ -86,7 +86,8 @@ class FiniteSession(DeepSession[FiniteTask]):
         losses = learning[..., 0]
         for update, seed in np.argwhere(~np.isfinite(losses)):
             self.check_loss(self.seeds[seed], losses[update, seed], self.done + int(update))
-        self.recorder.add(*(np.asarray(part)[:count] for part in log), learning)
+        reward, flags, evicted = (np.asarray(part)[:count] for part in log)
+        self.recorder.add(reward, flags, evicted, learning)
         self.done += count
         spent = time.perf_counter() - began
         if self.done > count:  # The first chunk's time is compilation.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence, Sized
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from adastack.lab.claims import STATUSES, Claim, Verdict
@@ -53,14 +54,15 @@ def report_page(data: ReportData, episodes: Sequence[Watched] = (), store: str =
     page = Page("The paper's claims, put to the test")
     _summary(page, data)
     page.contents()
-    page.heading("Claims")
-    for text in (NAMES, NUMBERS):
-        page.text(text)
-    _claims(page, data)
+    # A trial decides next to nothing: what it drew is worth more than a list of open claims.
+    if data.scale == "paper":
+        _claims(page, data)
     for report in data.reports:
         _experiment(page, report, data.scale, store)
     if episodes:
         _episodes(page, episodes)
+    if data.scale != "paper":
+        _claims(page, data)
     _computed_with(page, data)
     return page
 
@@ -112,20 +114,26 @@ def _summary(page: Page, data: ReportData) -> None:
         "Whether a claim holds, is refuted or is not shown is decided by a test that stands beside "
         "it; where runs are missing it says so."
     )
-    figures = {
+    verdicts = {
         "claims hold": str(count["holds"]),
         "claims refuted": str(count["refuted"]),
         "not shown": str(count["not shown"]),
         "need runs": str(count["needs runs"]),
+    }
+    work = {
         "experiments complete": f"{done} of {len(reports)}",
         "runs finished": f"{len(data.finished)} of {len(jobs)}",
         "of computing": duration(data.seconds),
     }
+    figures = verdicts | work if data.scale == "paper" else work | verdicts
     items = "".join(f"<li><b>{value}</b>{name}</li>" for name, value in figures.items())
     page.raw(f'<ul class="figures">{items}</ul>')
 
 
 def _claims(page: Page, data: ReportData) -> None:
+    page.heading("Claims")
+    for text in (NAMES, NUMBERS):
+        page.text(text)
     header = ("verdict", "claim", "measured", "needed", "experiment")
     rows = [
         _claim_row(header, claim, verdict, report.experiment.name)
@@ -193,11 +201,8 @@ def _experiment(page: Page, report: ExperimentReport, scale: str, store: str) ->
         f"finished · {duration(report.seconds)} of computing</p>"
     )
     page.markdown(experiment.page)
-    items = []
-    for claim, verdict in report.verdicts:
-        link = f'<a href="#claim-{escape(claim.id)}">{escape(claim.sentence)}</a>'
-        items.append(f"<li>{_badge(verdict)} {link}</li>")
-    page.raw(f'<ul class="verdicts">{"".join(items)}</ul>')
+    if scale == "paper":
+        _verdicts(page, report)
     if report.finished:
         for figure in report.analysis.figures:
             page.svg(figure.svg, figure.caption)
@@ -205,8 +210,18 @@ def _experiment(page: Page, report: ExperimentReport, scale: str, store: str) ->
             _table(page, table)
     else:
         page.text("No run has finished yet.")
+    if scale != "paper":
+        _verdicts(page, report)
     _missing(page, report)
     page.code(command_of(experiment.name, scale, store))
+
+
+def _verdicts(page: Page, report: ExperimentReport) -> None:
+    items = []
+    for claim, verdict in report.verdicts:
+        link = f'<a href="#claim-{escape(claim.id)}">{escape(claim.sentence)}</a>'
+        items.append(f"<li>{_badge(verdict)} {link}</li>")
+    page.raw(f'<ul class="verdicts">{"".join(items)}</ul>')
 
 
 def _table(page: Page, table: Table) -> None:
@@ -234,11 +249,14 @@ def _episodes(page: Page, episodes: Sequence[Watched]) -> None:
         "The best seed of a finished run, playing what it has learned. The framed slot is what the "
         "agent sees now, the others are what it kept; a red cross marks what was evicted."
     )
-    for watched in episodes:
-        if watched.episode is None:
-            page.raw(f'<p class="soft">{escape(watched.title)}: {escape(watched.problem)}</p>')
-        else:
-            page.episode(watched.episode, watched.title)
+    for _, rivals in groupby(episodes, lambda watched: watched.title.partition(": ")[0]):
+        shown = list(rivals)
+        for watched in shown:
+            if watched.episode is None:
+                page.raw(f'<p class="soft">{escape(watched.title)}: {escape(watched.problem)}</p>')
+        played = {each.title: each.episode for each in shown if each.episode is not None}
+        if played:
+            page.episodes(played)
 
 
 def _computed_with(page: Page, data: ReportData) -> None:

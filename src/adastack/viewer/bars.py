@@ -64,7 +64,7 @@ class Bars:
         sheet[MARGIN:-MARGIN, MARGIN:-MARGIN] = self.tile(observation, True, LARGE)
         return sheet
 
-    def _draw(self, area: Image, numbers: NDArray[Any]) -> None:
+    def _draw(self, area: Image, numbers: Any) -> None:
         values = np.nan_to_num(np.asarray(numbers, np.float64).ravel()[:MOST_BARS])
         self._most = np.where(self._known, self._most, np.maximum(self._most, np.abs(values)))
         share = values / np.maximum(self._most, 1e-9)
@@ -104,4 +104,5 @@ def _pixels(space: Space[Any], observation: Any) -> NDArray[Any] | None:
 def _resized(pixels: NDArray[Any], side: int) -> NDArray[Any]:
     """The image stretched over a square, pixel by pixel."""
     rows, columns = (np.arange(side) * length // side for length in pixels.shape[:2])
-    return pixels[rows][:, columns].astype(np.uint8)
+    stretched: Image = pixels[rows][:, columns].astype(np.uint8)
+    return stretched

@@ -117,7 +117,9 @@ def _drawing_of(env: MemoryStack) -> Callable[[Any], Image]:
         slots = list(iterate(env.observation_space, stack))
         picture = _rendered(env)
         picture = bars.picture(slots[-1]) if picture is None else picture
-        return with_memory(picture, Slots(slots, env.slot_ages, env.evicted_slot), bars.tile)
+        return with_memory(
+            picture, Slots(slots, env.slot_ages.tolist(), env.evicted_slot), bars.tile
+        )
 
     return draw
 
@@ -146,8 +148,12 @@ def _note(info: dict[str, Any], **happened: Any) -> dict[str, Any]:
 
 
 def _data_address(picture: Image) -> str:
-    content = io.BytesIO()
-    Images.fromarray(picture).quantize(PALETTE).save(content, "PNG", optimize=True)
+    content, options = io.BytesIO(), {}
+    drawn = Images.fromarray(picture).quantize(PALETTE)
+    paper = np.asarray(drawn)[(picture == PAPER).all(axis=-1)]
+    if paper.size:  # The page says what paper looks like: it may be dark.
+        options = {"transparency": int(np.bincount(paper).argmax())}
+    drawn.save(content, "PNG", optimize=True, **options)
     return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
 
 

@@ -78,10 +78,28 @@ function step(game, action) {
   if (ends || cut) finish(game, ends && reward > 0, cut);
 }
 
+/* What would have solved the attempt at its last step, in words; nothing if nothing would. */
+function right(game) {
+  const task = game.task;
+  const names = [], goals = new Set();
+  task.actions.forEach((name, action) => {
+    const at = outcomes(task, game.before, action)
+      .find((place) => task.probability[place] > 0 && task.ends[place] === 1 && task.reward[place] > 0);
+    /* Of several actions that lead to one goal, the first names it. */
+    if (at === undefined || goals.has(task.next_state[at])) return;
+    goals.add(task.next_state[at]);
+    names.push(`“${name}”`);
+  });
+  const cues = [...new Set(task.cue[game.before])].filter((symbol) => symbol >= 0)
+    .map((symbol) => `“${task.symbols[symbol].name}”`);
+  if (!names.length) return "";
+  return `Right was ${names.join(" or ")}${cues.length ? `: the cue was ${cues.join(" and ")}` : ""}.`;
+}
+
 function finish(game, solved, cut) {
   game.score.attempts += 1;
   game.score.solved += solved ? 1 : 0;
-  const verdict = solved ? "Solved!" : cut ? "Out of time." : "Not solved.";
+  const verdict = solved ? "Solved!" : cut ? "Out of time." : `Not solved. ${right(game)}`;
   const next = game.task.continual ? "The next attempt has begun, and your memory is as it was." : "";
   game.message = [verdict, game.message, next].join(" ");
   game.solved = solved;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -79,19 +79,23 @@ class Page:
     def svg(self, drawing: str, caption: str) -> None:
         """Adds a figure from SVG text, such as matplotlib writes."""
         inner = _with_own_names(slim(drawing), f"d{len(self._parts)}-")
+        # On a narrow screen letters shrink to two thirds; what is wider still scrolls.
+        width = re.search(r'<svg[^>]* width="([\d.]+)pt"', inner)
+        points = float(width[1]) if width else 0.0
+        least = f' style="--least: {0.9 * points:.0f}px; --most: {2 * points:.0f}px"' * bool(width)
         self._parts.append(
-            f'<figure class="drawing"><figcaption>{escape(caption)}</figcaption>{inner}</figure>'
+            f'<figure class="drawing"{least}><figcaption>{escape(caption)}</figcaption>'
+            f"{inner}</figure>"
         )
 
     def episode(self, episode: dict[str, Any], caption: str) -> None:
         """Adds an episode, as `adastack.viewer.record` or `film` returns it, with a player."""
-        screen = '<img alt="the world and the memory">' if "images" in episode else "<svg></svg>"
-        self._parts.append(
-            f'<figure class="episode"><figcaption>{escape(caption)}</figcaption>{screen}'
-            '<div class="controls"><button>play</button>'
-            '<input type="range" min="0" value="0" aria-label="step">'
-            f'<span class="says"></span></div>{embedded(episode)}</figure>'
-        )
+        self.episodes({caption: episode})
+
+    def episodes(self, episodes: Mapping[str, dict[str, Any]]) -> None:
+        """Adds episodes to compare, by caption: they open where they differ and play in step."""
+        figures = (_figure(caption, episode) for caption, episode in episodes.items())
+        self._parts.append(f'<div class="together">{"".join(figures)}</div>')
 
     def _repr_html_(self) -> str:
         """The page inside a notebook."""
@@ -119,6 +123,16 @@ class Page:
     def write(self, path: str | Path) -> None:
         """Writes the page, whole."""
         write_whole(path, self.html().encode())
+
+
+def _figure(caption: str, episode: dict[str, Any]) -> str:
+    screen = '<img alt="the world and the memory">' if "images" in episode else "<svg></svg>"
+    return (
+        f'<figure class="episode"><figcaption>{escape(caption)}</figcaption>{screen}'
+        '<div class="controls"><button>play</button>'
+        '<input type="range" min="0" value="0" aria-label="step">'
+        f'<span class="says"></span></div>{embedded(episode)}</figure>'
+    )
 
 
 def embedded(document: Any) -> str:

@@ -57,32 +57,55 @@ function show(player, step) {
   player.says.textContent = words(player.episode, step);
 }
 
-function start(figure) {
+/* What is in memory, however many slots there are: the symbols held, or the ages in a picture. */
+function held(frame) {
+  if (frame === undefined) return "";
+  return JSON.stringify(frame.slots ? [...new Set(frame.slots.filter((symbol) => symbol >= 0))].sort() : frame.ages);
+}
+
+/* The first step at which the episodes do not hold the same; 0 if there is none. */
+function firstDifference(players) {
+  const [first, ...rest] = players.map((player) => player.episode.frames);
+  const found = first.findIndex((frame, step) => rest.some((frames) => held(frames[step]) !== held(frame)));
+  return Math.max(found, 0);
+}
+
+function playerOf(figure) {
   const episode = JSON.parse(figure.querySelector("script").textContent);
-  const player = {
-    episode,
+  return {
+    episode, last: episode.frames.length - 1,
     /* One width for all frames: nothing jumps when mazes differ in length. */
     widest: Math.max(...episode.frames.map((frame) => mazeWidth(frame.cells))),
     svg: figure.querySelector("svg"), image: figure.querySelector("img"),
     slider: figure.querySelector("input"), says: figure.querySelector(".says"),
+    button: figure.querySelector("button"),
   };
-  const button = figure.querySelector("button"), last = episode.frames.length - 1;
-  let timer = null;
-  const stop = () => { clearInterval(timer); timer = null; button.textContent = "play"; };
-  const advance = () => {
-    const next = Number(player.slider.value) + 1;
-    if (next > last) return stop();
-    show(player, next);
-  };
-  player.slider.max = last;
-  player.slider.oninput = () => { stop(); show(player, Number(player.slider.value)); };
-  button.onclick = () => {
-    if (timer) return stop();
-    if (Number(player.slider.value) === last) show(player, 0);
-    button.textContent = "pause";
-    timer = setInterval(advance, episode.milliseconds || 350);
-  };
-  show(player, 0);
 }
 
-document.querySelectorAll("figure.episode").forEach(start);
+/* Episodes that are compared share one clock; a shorter one waits at its end. */
+function start(group) {
+  const players = [...group.querySelectorAll("figure.episode")].map(playerOf);
+  const last = Math.max(...players.map((player) => player.last));
+  const beat = Math.max(...players.map((player) => player.episode.milliseconds || 350));
+  let timer = null, now = 0;
+  const go = (step) => {
+    now = step;
+    players.forEach((player) => show(player, Math.min(step, player.last)));
+  };
+  const label = (text) => players.forEach((player) => { player.button.textContent = text; });
+  const stop = () => { clearInterval(timer); timer = null; label("play"); };
+  const advance = () => (now >= last ? stop() : go(now + 1));
+  for (const player of players) {
+    player.slider.max = player.last;
+    player.slider.oninput = () => { stop(); go(Number(player.slider.value)); };
+    player.button.onclick = () => {
+      if (timer) return stop();
+      if (now >= last) go(0);
+      label("pause");
+      timer = setInterval(advance, beat);
+    };
+  }
+  go(players.length > 1 ? firstDifference(players) : 0);
+}
+
+document.querySelectorAll(".together").forEach(start);

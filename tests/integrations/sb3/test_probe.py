@@ -147,9 +147,9 @@ CASES = [
     case("QRDQN", QRDQN, {**Q_LEARNING, "policy_kwargs": {"n_quantiles": 10}}, 12_000, n_envs=16),
     case("TRPO", TRPO, TRPO_SETTINGS, 30_000),
     case("A2C", A2C, A2C_SETTINGS, 80_000),
-    case("SAC", SAC, SAC_SETTINGS, 12_000, make=steered, n_envs=16),
+    case("SAC", SAC, SAC_SETTINGS, 12_000, make=steered, n_envs=16, form="scores"),
     # Without noise this wide, an actor that once forgets never sees again what it could have kept.
-    case("TD3", TD3, TD3_SETTINGS, 16_000, make=steered, n_envs=16, noise=3.0),
+    case("TD3", TD3, TD3_SETTINGS, 16_000, make=steered, n_envs=16, noise=3.0, form="scores"),
     case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 24_000, make=masked),
     case(
         "RecurrentPPO",

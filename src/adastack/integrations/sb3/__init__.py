@@ -23,6 +23,7 @@ from adastack.integrations.sb3.extractors import (
     paper_policy,
 )
 from adastack.integrations.sb3.hybrid import HybridActorCriticPolicy
+from adastack.integrations.sb3.patience import patient
 from adastack.integrations.sb3.recurrent import KeptLstmPolicy
 from adastack.integrations.sb3.vec_stack import VecAdaptiveStack, VecStack
 
@@ -44,4 +45,5 @@ __all__ = [
     "export_policy",
     "load_policy",
     "paper_policy",
+    "patient",
 ]

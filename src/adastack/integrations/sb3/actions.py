@@ -17,8 +17,8 @@ LIBRARIES = ("Stable-Baselines3", "sb3-contrib")
 FORMS = {row.algorithm: row.forms for row in SUPPORT if row.library in LIBRARIES}
 """For each algorithm, the action form that fits each action space of an environment."""
 
-AUTO: dict[type[Space[Any]], str] = {Discrete: "flat", Box: "scores"}
-"""The forms that every algorithm for these action spaces takes; ``"factored"`` for others."""
+AUTO: dict[type[Space[Any]], str] = {Discrete: "flat", Box: "hybrid"}
+"""The forms that learn best where no algorithm is named; ``"factored"`` for others."""
 
 
 def action_form_for(algorithm: str | type, env_space: Space[Any]) -> str:

@@ -83,7 +83,7 @@ class HybridActorCriticPolicy(ActorCriticPolicy):
         >>> from stable_baselines3 import PPO
         >>> from stable_baselines3.common.env_util import make_vec_env
         >>> from adastack.integrations.sb3 import HybridActorCriticPolicy, VecAdaptiveStack
-        >>> venv = VecAdaptiveStack(make_vec_env("Pendulum-v1"), 3, action_form="hybrid")
+        >>> venv = VecAdaptiveStack(make_vec_env("Pendulum-v1"), 3)
         >>> model = PPO(HybridActorCriticPolicy, venv)
     """
 

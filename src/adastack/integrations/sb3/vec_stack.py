@@ -31,9 +31,9 @@ class VecStack(VecEnvWrapper):
         rule: The name of a rule in `adastack.memory.RULES`.
         padding_type: What empty slots show, as in `adastack.wrappers.AdaptiveStack`.
         action_form: How the joint action is written: ``"flat"`` (Discrete), ``"factored"``,
-            ``"scores"`` (Box) or ``"hybrid"`` (Box, for PPO and A2C with
-            `HybridActorCriticPolicy`). ``"auto"`` chooses one that every algorithm takes: flat for
-            Discrete, scores for Box, factored for others.
+            ``"hybrid"`` (Box, for PPO and A2C with `HybridActorCriticPolicy`) or ``"scores"`` (Box,
+            for SAC and others). ``"auto"`` is flat for Discrete, hybrid for Box, factored for
+            others.
     """
 
     def __init__(
