@@ -13,7 +13,7 @@ from adastack.lab import experiments, meaning
 from adastack.lab.archive import EVIDENCE, Archive
 from adastack.lab.archive_file import columns, encode, rows_of
 from adastack.lab.archiving import merge
-from adastack.lab.curves import DRAWN, thinned
+from adastack.lab.curves import DRAWN, curve_means, thinned
 from adastack.lab.evidence import Evidence
 from adastack.lab.execute import perform
 from adastack.lab.experiment import SCALES, Experiment
@@ -150,6 +150,25 @@ def test_more_tests_are_added_to_the_same_run(stores, tmp_path):
     assert found.kept.count(more.address) == 1
     both = Job("train", more.settings, (*JOBS[0].evaluate, *more.evaluate))
     assert Archive(archive.root).is_finished(both)
+
+
+def test_new_means_of_the_same_run_are_added(stores, tmp_path, monkeypatch):
+    """A claim may ask for something new of curves that are still in a store."""
+    archive = archived(tmp_path / "archive", stores / "one")
+    before, halved = content(archive), lambda metrics: {"half": curve_means(metrics)["auc_reward"]}
+    monkeypatch.setattr("adastack.lab.store.curve_means", halved)
+    found = merge([stores / "one"], Archive(archive.root), JOBS)
+    trained = sorted(job.address for job in JOBS[::2] if job.kind == "train")
+    assert sorted(found.updated) == trained
+    means = Archive(archive.root).means(JOBS[0])
+    assert {"half", "auc_reward"} <= set(means)
+    assert means["half"].tolist() == means["auc_reward"].tolist()
+    (tmp_path / "before").mkdir()
+    for name, text in before.items():
+        (tmp_path / "before" / name).write_bytes(text)
+    orders = ([tmp_path / "before", archive.root], [archive.root, tmp_path / "before"])
+    joined = [content(archived(tmp_path / str(i), *each)) for i, each in enumerate(orders)]
+    assert joined[0] == joined[1] == content(archive)
 
 
 def test_the_newer_of_two_computations_is_kept(stores, tmp_path):

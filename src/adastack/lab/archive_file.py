@@ -28,8 +28,10 @@ from adastack.lab.manifest import (
 )
 from adastack.lab.store import Store
 
-_RUN = ("meaning", "versions", "machine", "seconds", "finished")
+RUN = ("meaning", "versions", "machine", "seconds", "finished")
 """Of a job's ``done.json``: how and where it was computed."""
+_DERIVED = ("means", "curves", "tests")
+"""What can be made of a finished run at any time."""
 
 
 _WHOLE = Schema("the file of an archived job", {"checksum": TEXT}, others=True)
@@ -63,7 +65,7 @@ def body_of(store: Store, job: Job) -> Document:
     body = {
         "job": {"kind": job.kind, "settings": dict(job.settings)},
         "result": document["result"],
-        **{name: document[name] for name in _RUN if name in document},
+        **{name: document[name] for name in RUN if name in document},
     }
     if job.kind != "train":
         return body
@@ -117,14 +119,20 @@ def decode(content: bytes) -> Document:
 def merged_bodies(one: Document, other: Document) -> Document:
     """One body of two of the same job, whichever comes first.
 
-    The newer computation is kept: that of the newer package, then the one that ended last. Tests
-    of the same computation are joined.
+    The newer computation is kept: that of the newer package, then the one that ended last. What
+    was made of the same computation, means, curves and tests, is joined.
     """
     older, newer = sorted((one, other), key=_age)
-    if _age(older) != _age(newer) or "tests" not in newer:
+    if _age(older) != _age(newer):
         return newer
-    tests = [*older["tests"].items(), *newer["tests"].items()]
-    return {**newer, "tests": dict(sorted(tests, key=lambda test: _compact(test)))}
+    joined = {name: _joined(older[name], newer[name]) for name in _DERIVED if name in newer}
+    return {**newer, **joined}
+
+
+def _joined(one: Document, other: Document) -> Document:
+    if one.get("step") != other.get("step"):  # Curves of other points do not belong together.
+        return max(one, other, key=_compact)
+    return dict(sorted([*one.items(), *other.items()], key=_compact))
 
 
 def job_of(body: Document) -> Job:
@@ -169,8 +177,8 @@ def version_of(body: Document) -> tuple[int, ...]:
 
 def _age(body: Document) -> tuple[Any, ...]:
     """What orders computations of a job by age, and is the same for the same computation only."""
-    rest = {name: part for name, part in body.items() if name != "tests"}
-    return version_of(body), body.get("finished", ""), _checksum(rest)
+    computed = {name: part for name, part in body.items() if name not in _DERIVED}
+    return version_of(body), body.get("finished", ""), _checksum(computed)
 
 
 def _compact(value: Any) -> str:

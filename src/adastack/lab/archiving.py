@@ -8,10 +8,11 @@ from pathlib import Path
 
 from adastack.files import DamagedFileError, write_whole
 from adastack.lab.archive import Archive
-from adastack.lab.archive_file import body_of, encode, job_of, merged_bodies
+from adastack.lab.archive_file import RUN, body_of, encode, job_of, merged_bodies
 from adastack.lab.job import Job
-from adastack.lab.manifest import Document
+from adastack.lab.manifest import DONE, Document
 from adastack.lab.store import Store
+from adastack.tasks.spec import parse_spec
 
 
 @dataclass
@@ -67,38 +68,48 @@ def _merge_archive(other: Archive, archive: Archive, asked: Collection[str], fou
 
 
 def _merge_store(store: Store, archive: Archive, asked: Collection[str], found: Merged) -> None:
-    jobs = {job.address: job for job in store.jobs()}
+    jobs, names = {job.address: job for job in store.jobs()}, _Names(store)
     for address in (folder.name for folder in store.folders()):
         if address not in jobs:
             found.refused[address] = f"{store.root / address}: expected the job of that name"
             continue
         try:
-            _offer(store, jobs[address], archive, asked, found)
+            if not (store.folder(jobs[address]) / DONE).exists():
+                found.unfinished += [address] * (address in asked)
+            elif address not in asked:
+                found.unasked.append(address)
+            elif _holds(archive, jobs[address], store.document(jobs[address]), names):
+                found.kept.append(address)
+            else:
+                _put(archive, body_of(store, jobs[address]), found)
         except DamagedFileError as error:
             found.refused[address] = str(error)
 
 
-def _offer(store: Store, job: Job, archive: Archive, asked: Collection[str], found: Merged) -> None:
-    """Archives a job of a store if it is wanted and finished."""
-    try:
-        document = store.document(job)
-    except KeyError:
-        found.unfinished += [job.address] * (job.address in asked)
-        return
-    if job.address not in asked:
-        found.unasked.append(job.address)
-    elif _holds(archive, job, document):
-        found.kept.append(job.address)
-    else:
-        _put(archive, body_of(store, job), found)
+class _Names:
+    """What is made of the curves of a training today; the same for all of a task's kind."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, list[set[str]]] = {}
+
+    def of(self, job: Job) -> list[set[str]]:
+        """The names of means and curves."""
+        kind = parse_spec(job.settings["task"]).name
+        if kind not in self._known:
+            self._known[kind] = [set(self._store.means(job)), set(self._store.curves(job))]
+        return self._known[kind]
 
 
-def _holds(archive: Archive, job: Job, document: Document) -> bool:
-    """Whether a computation is archived with all its tests, so that no curve need be read."""
+def _holds(archive: Archive, job: Job, document: Document, names: _Names) -> bool:
+    """Whether a computation is archived with all that is made of it: its curves need no reading."""
     body = archive.body(job.address)
-    if body is None or any(test.address not in body.get("tests", {}) for test in job.evaluate):
+    if body is None or any(body.get(name) != document.get(name) for name in RUN):
         return False
-    return all(body.get(name) == document.get(name) for name in ("seconds", "finished", "versions"))
+    if job.kind != "train":
+        return True
+    tested = all(test.address in body["tests"] for test in job.evaluate)
+    return tested and [set(body["means"]), set(body["curves"])] == names.of(job)
 
 
 def _put(archive: Archive, body: Document, found: Merged) -> None:
