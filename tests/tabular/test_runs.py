@@ -29,7 +29,7 @@ def train(capsys, tmp_path, task, *words, name="run"):
 
 @pytest.mark.parametrize("kind", ["passive", "active"])
 @pytest.mark.parametrize("length", LENGTHS)
-def test_robust_is_optimal_on_every_seed_of_the_continual_mazes(capsys, tmp_path, kind, length):
+def test_every_seed_is_optimal_on_the_continual_mazes(capsys, tmp_path, kind, length):
     task = f"{kind}-tmaze:length={length},continual=true"
     code, result = train(capsys, tmp_path, task, "--seeds", "20", "--seed", "500")
     assert code == 0
@@ -40,10 +40,17 @@ def test_robust_is_optimal_on_every_seed_of_the_continual_mazes(capsys, tmp_path
     assert max(schedule) <= best * (1 + 1e-9)
 
 
-def test_robust_solves_the_xormaze_on_every_seed(capsys, tmp_path):
+def test_every_seed_solves_the_xormaze(capsys, tmp_path):
     code, result = train(capsys, tmp_path, "xormaze", "--k", "3", "--seeds", "20", "--seed", "500")
     assert code == 0
     assert [seed["success"] for seed in result["seeds"]] == [1.0] * 20
+
+
+@pytest.mark.parametrize("task", ["passive-tmaze:length=1500", "active-tmaze:length=128"])
+def test_every_seed_learns_a_long_maze_with_the_same_defaults(capsys, tmp_path, task):
+    code, result = train(capsys, tmp_path, task, "--seeds", "10", "--seed", "500")
+    assert code == 0
+    assert [seed["success"] for seed in result["seeds"]] == [1.0] * 10
 
 
 def test_what_was_learned_at_6_holds_at_a_million(capsys, tmp_path):

@@ -134,7 +134,7 @@ VALUE_PRESETS: Mapping[str, ValueSettings] = MappingProxyType(
             persistence_end=30,
         ),
         "default": ValueSettings(
-            gamma=0.9,
+            gamma=0.95,
             alpha=0.1,
             alpha_end=0.005,
             epsilon=0.5,
