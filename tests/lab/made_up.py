@@ -21,7 +21,7 @@ class MadeUp:
     """Numbers in 0..1 that depend on the job alone."""
 
     def is_finished(self, job):
-        return True
+        return job.kind == "train"
 
     def result(self, job):
         return {"seeds": self._rows(job, "own"), "settings": {"gamma": 0.99}}

@@ -61,3 +61,22 @@ def test_compiled_networks_cost_what_the_formulas_say():
 
 def test_exact_jobs_make_no_steps():
     assert Job("gap", {"task": "passive-tmaze"}).steps == 0
+
+
+def test_theorem_2_is_refuted_by_example_and_true_of_one_memory():
+    found = computed("theorem2", tasks=2, gamma=0.9)
+    example = found["example"]
+    assert example["consistent"]
+    assert example["premise"]
+    assert not example["conclusion"]
+    assert example["history"] == ["start", "left"]
+    # Kept and answered 0: paid 1 one step later. Forgotten and answered 1: 0.9.
+    assert example["values"] == pytest.approx([0.9 * 1.0, 0.9 * 0.9])
+    assert found["same"]["conclusions"] == found["same"]["premises"] > 20
+
+
+def test_td_ends_on_either_side():
+    found = computed("td-sides", tasks=6, gamma=0.9)
+    assert found["lower"] > 0
+    assert found["higher"] > 0
+    assert found["lower"] + found["higher"] <= 6 * 4

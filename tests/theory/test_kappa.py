@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adastack.memory import get_rule
-from adastack.tasks import active_tmaze, make_task, passive_tmaze, xormaze
+from adastack.tasks import FiniteTask, active_tmaze, make_task, passive_tmaze, xormaze
 from adastack.theory.kappa import kappa
 from theory.plain import outcomes, push, random_task, reachable_stacks, rollout_value, tree_value
 
@@ -129,6 +129,52 @@ def test_average_and_total_reward():
     assert found.smaller[1].value == pytest.approx(0)
     found = kappa(active_tmaze(4), gamma=1.0)
     assert (found.kappa, found.optimum) == (2, pytest.approx(1))
+
+
+def coin_task():
+    """Two states that look alike; one action ends well in each, and nothing else moves."""
+    ends = np.array([[[True], [False]], [[False], [True]], [[True], [True]]])
+    return FiniteTask(
+        name="coin",
+        observation=np.array([0, 0, 1], np.int32),
+        next_state=np.array([[[2], [0]], [[1], [2]], [[2], [2]]], np.int32),
+        probability=np.ones((3, 2, 1)),
+        reward=np.where(ends, 1.0, 0.0) * np.array([1.0, 1.0, 0.0])[:, None, None],
+        ends=ends,
+        start=np.array([0.5, 0.5, 0.0]),
+        observation_names=("same", "end"),
+        action_names=("L", "R"),
+    )
+
+
+def test_without_a_discount_a_coin_can_be_enough():
+    """One slot and a coin earn 1; always the same action earns a half."""
+    found = kappa(coin_task(), gamma=1.0)
+    assert (found.kappa, found.optimum, found.policy) == (1, 1.0, None)
+    assert found.draws == {(0,): ((0, 0), (1, 0))}
+    # The coin earns its half at every step, whatever the state.
+    values = np.array([0.5, 0.5])
+    for _ in range(100):
+        values = 0.5 * 1.0 + 0.5 * values
+    assert values == pytest.approx(found.optimum)
+    # With a discount the wait costs, and two slots tell what has been tried.
+    patient = kappa(coin_task(), gamma=0.9)
+    assert (patient.kappa, patient.draws) == (2, None)
+    assert patient.smaller[1].value == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("task", [active_tmaze(3), passive_tmaze(4)], ids=lambda task: task.name)
+def test_without_a_discount_a_coin_is_no_memory(task):
+    """A policy that draws may wait for ever, or it decides without knowing: two slots it is."""
+    found = kappa(task, gamma=1.0)
+    assert (found.kappa, found.at_least, found.draws) == (2, 2, None)
+
+
+def test_an_undecided_coin_is_not_called_a_proof(monkeypatch):
+    monkeypatch.setattr("adastack.theory.kappa.MAX_DRAWN", 3)
+    found = kappa(active_tmaze(4), gamma=1.0)
+    assert (found.kappa, found.at_least) == (None, 1)
+    assert "a policy that draws its actions may be enough" in found.stopped
 
 
 def test_no_stack_tames_the_tiger():

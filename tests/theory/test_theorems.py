@@ -9,15 +9,15 @@ from adastack.theory.consistency import optimal_consistency, policy_consistency
 from adastack.theory.kappa import kappa
 from adastack.theory.question import Question
 from adastack.theory.td import q_fixed_point, td_outcome, td_values
-from adastack.theory.theorems import partial_order
-from adastack.theory.values import policy_table, stack_values, uniform_policy
-from theory.plain import outcomes, push
-from theory.theorem_tasks import (
+from adastack.theory.theorem_tasks import (
     blind_task,
-    branching_task,
     crossed_task,
     reactive_task,
 )
+from adastack.theory.theorems import partial_order
+from adastack.theory.trials import branching_policies
+from adastack.theory.values import policy_table, stack_values, uniform_policy
+from theory.plain import outcomes, push
 
 GAMMA = 0.9
 
@@ -44,14 +44,7 @@ def test_theorem_2_holds_for_policies_that_keep_the_same_things(seed):
 
 
 def test_theorem_2_fails_for_value_consistent_policies_that_keep_different_things():
-    task = branching_task()
-    induced = induce(task, "adaptive", 2)
-    keeps, forgets = np.zeros((2, induced.n_agent_states), int)
-    start, question, empty = 0, 3, task.empty
-    forgets[induced.find((empty, start))] = 2  # gives up the start itself
-    for branch in (1, 2):
-        forgets[induced.find((empty, branch))] = 2
-    forgets[induced.find((empty, question))] = 1
+    induced, keeps, forgets = branching_policies()
     for policy in (keeps, forgets):
         assert policy_consistency(induced, policy, GAMMA).consistent
     found = partial_order(induced, keeps, forgets, GAMMA)

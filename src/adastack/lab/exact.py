@@ -16,6 +16,7 @@ from adastack.theory.optimal import GAMMA
 from adastack.theory.question import Question
 from adastack.theory.table import SPECS
 from adastack.theory.td import td_outcome
+from adastack.theory.trials import branching_example, same_memory_trials, td_sides
 
 Settings = Mapping[str, Any]
 Result = dict[str, Any]
@@ -29,7 +30,7 @@ def find_kappa(settings: Settings, folder: Path, progress: Progress) -> Result:
     Gives what `answers.kappa_answer` does, but for the policy.
     """
     answer = answers.kappa_answer(Question.of(settings))
-    del answer["policy"]
+    del answer["policy"], answer["draws"]
     return answer
 
 
@@ -68,6 +69,25 @@ def find_td(settings: Settings, folder: Path, progress: Progress) -> Result:
     """
     process = induce(make_task(settings["task"]), settings.get("memory", "adaptive"), settings["k"])
     return {"task": settings["task"], **vars(td_outcome(process, settings.get("gamma", GAMMA)))}
+
+
+@register_kind("theorem2")
+def find_partial_orders(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """Theorem 2 by example and on random tasks. Settings: tasks, gamma.
+
+    Gives the example's premise, conclusion, history, its values and whether both policies are
+    value-consistent; and for policies that keep the same things how often the premise was met, and
+    the conclusion true.
+    """
+    example, consistent = branching_example(settings["gamma"])
+    same = same_memory_trials(settings["tasks"], settings["gamma"])
+    return {"example": {**vars(example), "consistent": consistent}, "same": same._asdict()}
+
+
+@register_kind("td-sides")
+def find_td_sides(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """At how many stacks TD(0) ends below and above the true value. Settings: tasks, gamma."""
+    return td_sides(settings["tasks"], settings["gamma"])._asdict()
 
 
 @register_kind("states")

@@ -29,7 +29,6 @@ _MINIGRID_PPO = {**_WORLD_PPO, "hidden": 64, "n_envs": 64, "n_steps": 64, "batch
                  "padding": "reset", "patience": 3.0, "normalize_advantage": False}  # fmt: skip
 _CARTPOLE: dict[str, Any] = {
     "horizon": "600",
-    "k_star": "2",
     "paper": PaperRow("600", "2", "2"),
     "functional": f"{_WORLDS}.cartpole.functional:MaskedCartPole",
     "env": f"{_WORLDS}.cartpole.environment:MaskedCartPoleEnv",
@@ -77,8 +76,10 @@ ROWS = (
               defaults={"goal_period": 50, "visible_steps": 2},
               ppo={**_WORLD_PPO, "gamma": 0.95, "patience": 2.0}, steps_per_second=1.3e3),
     TaskEntry("velocity-only-cartpole", None, "earlier speeds, to guess the positions",
-              "adastack/VelocityOnlyCartPole-v0", fixed={"shows": "velocity"}, **_CARTPOLE),
+              "adastack/VelocityOnlyCartPole-v0", k_star="T", fixed={"shows": "velocity"},
+              **_CARTPOLE),
     TaskEntry("position-only-cartpole", None, "the position before, to know the speeds",
-              "adastack/PositionOnlyCartPole-v0", fixed={"shows": "position"}, **_CARTPOLE),
+              "adastack/PositionOnlyCartPole-v0", k_star="2", fixed={"shows": "position"},
+              **_CARTPOLE),
 )
 # fmt: on

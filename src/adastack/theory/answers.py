@@ -12,6 +12,7 @@ from adastack.tasks import FiniteTask, resolve
 from adastack.theory.consistency import optimal_consistency
 from adastack.theory.gap import Gap, largest_gap, value_gaps
 from adastack.theory.question import Question
+from adastack.theory.randomised import RandomPolicy
 from adastack.theory.stacks import StackPolicy
 from adastack.theory.states import count_states
 from adastack.theory.table import consistency_table
@@ -35,6 +36,7 @@ def kappa_answer(question: Question) -> Answer:
             for k, best in found.smaller.items()
         },
         "policy": found.policy and _spelled(question.task, found.rule, found.policy),
+        "draws": found.draws and _drawn(question.task, found.draws),
     }
 
 
@@ -110,6 +112,18 @@ def _spelled(task: FiniteTask, rule: str, policy: StackPolicy) -> list[Answer]:
             "evicted_slot": int(slots[memory_action, size - stack.count(task.empty)]),
         }
         for stack, (action, memory_action) in policy.items()
+    ]
+
+
+def _drawn(task: FiniteTask, policy: RandomPolicy) -> list[Answer]:
+    """A policy that draws, by name: what is in the stack, and what it draws from."""
+    names = (*task.observation_names, "-")
+    return [
+        {
+            "stack": [names[symbol] for symbol in stack],
+            "draws": [{"action": task.action_names[a], "memory_action": m} for a, m in support],
+        }
+        for stack, support in policy.items()
     ]
 
 

@@ -3,8 +3,10 @@
 A stack policy is optimal from every start exactly if, at each pair of belief and stack that it can
 reach, it takes an action that is optimal for the belief. So the question is a puzzle: give each
 stack that is met one action and one memory action such that no stack is ever met with a belief for
-which its action is not optimal. Randomising does not help: every action in the support of an
-optimal stochastic policy is optimal wherever it is taken, so each of them could be taken alone.
+which its action is not optimal. With a discount randomising does not help: every action in the
+support of an optimal stochastic policy is optimal wherever it is taken, so each of them could be
+taken alone. Without, one taken alone may put the goal off for ever: see
+`adastack.theory.randomised`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""kappa: how many observations an agent must be able to keep in order to act optimally."""
+"""kappa: how many observations an agent must be able to keep in order to act optimally.
+
+It is about the histories that the policy itself reaches: elsewhere a stack may stand for anything.
+For which policies a size is refuted depends on the criterion. With a discount, for all of them: one
+that draws is optimal only if each of its actions is. Without (gamma = 1), for all of them, too, but
+one that draws may be the only optimal one (see `adastack.theory.randomised`). For the average
+reward, for policies that always do the same with a stack: one that draws may be enough earlier.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +21,13 @@ from adastack.theory.bound import Best, best_policy
 from adastack.theory.feasible import find_optimal
 from adastack.theory.no_stack_suffices import beyond_stacks
 from adastack.theory.optimal import Criterion, Optimal, default_gamma, optimal_values
+from adastack.theory.randomised import RandomPolicy, find_randomised
 from adastack.theory.stacks import StackPolicy, Stacks
 
 MAX_K = 16
 MAX_CHOICES = 150_000
+MAX_DRAWN = 20_000
+"""How many choices to try for policies that draw."""
 QUICK_STATES, QUICK_CHOICES = 2000, 20_000
 """`quick_optimum` leaves larger tasks and longer searches alone."""
 
@@ -39,6 +49,8 @@ class KappaResult:
     """Every smaller stack size is proved to be too small."""
     policy: StackPolicy | None = None
     """An optimal stack policy of size kappa: the proof that it is enough."""
+    draws: RandomPolicy | None = None
+    """The same, where only a policy that draws its actions is optimal: what it draws from."""
     smaller: dict[int, Best] = field(default_factory=dict)
     """For each smaller stack size, the best that a deterministic stack policy can do."""
     stopped: str | None = None
@@ -58,7 +70,8 @@ def kappa(
     """Finds the smallest stack size with a policy that is optimal from every start.
 
     The search is exhaustive: the answer comes with an optimal policy, and every smaller size has
-    been refuted. A search that grows too long reports where it stopped instead.
+    been refuted, under the average criterion for policies that do not draw. A search that grows
+    too long reports where it stopped instead.
 
     Args:
         task: The task; its time limit is ignored.
@@ -89,12 +102,23 @@ def kappa(
     impossible = _why_impossible(optimal)
     for k in range(1, max_k + 1):
         try:
-            before = known["smaller"].get(k - 1)
-            policy, best, decided = _examine(optimal, Stacks(task, rule, k), max_choices, before)
+            stacks, before = Stacks(task, rule, k), known["smaller"].get(k - 1)
+            policy, best, decided = _examine(optimal, stacks, max_choices, before)
         except ValueError as error:
             return KappaResult(**known, at_least=k, stopped=impossible or f"k={k}: {error}")
         if policy is not None:
             return KappaResult(**known, kappa=k, at_least=k, policy=policy)
+        if gamma == 1 and criterion == "discounted":
+            drawn = find_randomised(optimal, stacks, max_choices=min(max_choices, MAX_DRAWN))
+            if drawn.policy is not None:
+                return KappaResult(**known, kappa=k, at_least=k, draws=drawn.policy)
+            if not drawn.complete:
+                known["smaller"][k] = best
+                why = (
+                    f"k={k}: without discount a policy that draws its actions may be enough, which "
+                    f"was undecided after {MAX_DRAWN:,} choices: use gamma < 1"
+                )
+                return KappaResult(**known, at_least=k, stopped=why)
         known["smaller"][k] = best
         if impossible and not (best and best.proved):
             return KappaResult(**known, at_least=max_k + 1, stopped=impossible)

@@ -3,7 +3,7 @@
 Theorem 2 says: if two stack policies are value-consistent and V_k of the first is nowhere above
 V_k of the second, then no history is worth more under the first. That is true of histories that
 leave both policies with the same stack, and so of all histories if both keep the same things. It is
-not true in general: on ``branching_task`` (in ``tests/theory/theorem_tasks.py``) two
+not true in general: on ``branching_task`` (in `adastack.theory.theorem_tasks`) two
 value-consistent policies keep different things, and the one with the larger V_k is worse on one
 history.
 """

@@ -18,7 +18,7 @@ ORDER = (
     *("headline", "tabular", "xormaze", "demir"),
     *("length-scaling", "memory-scaling", "fixed-length", "lstm", "transformer", "grpo"),
     *("generalisation", "fetch", "minigrid", "cube", "cartpole", "world-settings"),
-    *("minimal-memory", "consistency", "cost"),
+    *("minimal-memory", "consistency", "theorems", "cost"),
 )
 """The order in lists and reports: the headline, tables, networks, other worlds, theory, cost."""
 
