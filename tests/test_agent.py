@@ -1,5 +1,8 @@
 """The Python API: any environment in, an agent out that predicts, saves, loads and goes on."""
 
+import inspect
+from dataclasses import fields
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,7 +10,10 @@ from gymnasium import spaces
 from gymnasium.vector import SyncVectorEnv
 
 from adastack import Agent
+from adastack.agent_settings import AgentSettings
+from adastack.deep.settings import PPOSettings
 from adastack.runs import RunError
+from adastack.tabular.settings import GradientSettings, ValueSettings
 
 TINY = {"n_envs": 2, "n_steps": 32, "batch_size": 32, "n_epochs": 1, "hidden": 8}
 
@@ -174,3 +180,13 @@ def test_defaults_learn_to_remember():
     for seed in range(3):
         agent = Agent(lambda: Recall(10), seed=seed).learn(60_000, progress=False)
         assert agent.evaluate()["success"] >= 0.99
+
+
+def test_every_setting_is_a_keyword_with_its_type():
+    found = {}
+    for kind in (PPOSettings, ValueSettings, GradientSettings):
+        found |= {field.name: str(field.type) for field in fields(kind)}
+    del found["net"]  # An argument of its own.
+    typed = {name: hint.__forward_arg__ for name, hint in AgentSettings.__annotations__.items()}
+    assert typed == found
+    assert inspect.signature(Agent).parameters["settings"].annotation == "Unpack[AgentSettings]"

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from collections import Counter
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import adastack
+from adastack.cli import _parser
 from adastack.deep.settings import PRESETS, PPOSettings
 from adastack.memory import RULES
 from adastack.tabular.settings import GradientSettings, ValueSettings
@@ -55,6 +57,24 @@ def test_the_code_on_a_page_runs(code, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_blocks_are_of_a_kind_that_is_tested(page):
     assert {kind for kind, _ in FENCE.findall(page.read_text())} <= KINDS
+
+
+def commands():
+    """The commands on the pages, without what is said beside them."""
+    for page in PAGES:
+        text = page.read_text()
+        shell = "\n".join(code for kind, code in FENCE.findall(text) if kind == "sh")
+        indented = "\n".join(re.findall(r"^    (adastack .*)$", FENCE.sub("", text), re.M))
+        for line in re.findall(r"^(adastack [a-z][\w-]*(?: .*)?)$", f"{shell}\n{indented}", re.M):
+            words = shlex.split(re.split(r"\s{3,}", line)[0], comments=True)
+            yield pytest.param(words[1:], id=f"{page_name(page)}: {' '.join(words)}")
+
+
+@pytest.mark.parametrize("words", list(commands()))
+def test_the_commands_on_a_page_are_understood(words):
+    parser, module = _parser(words[0])
+    assert module is not None, words[0]
+    parser.parse_args(words)
 
 
 def without_code(text):

@@ -1,5 +1,7 @@
 """The examples run, and reach what they promise."""
 
+import ast
+import json
 import re
 import runpy
 import sys
@@ -35,6 +37,24 @@ def test_an_environment_of_your_own(monkeypatch, capsys):
 def test_an_agent_for_your_own_environment(monkeypatch, capsys):
     out = run("own_agent.py", monkeypatch, capsys, "--steps", "1600")
     assert 0 <= float(out.split()[-1]) <= 1
+
+
+def test_the_notebook_runs(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((EXAMPLES / "own_environment.ipynb").read_text())
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    names, shown = {"__name__": "notebook"}, []
+    for source in cells:
+        body = ast.parse(source.replace("200_000", "1_600")).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), "cell", "exec"), names)
+        if last is not None:
+            shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), names))
+    success, curves, page, again = shown
+    assert 0 <= success <= 1
+    assert curves._repr_png_().startswith(b"\x89PNG")
+    assert page._repr_html_().startswith("<iframe")
+    assert 0 <= again <= 1
 
 
 @pytest.mark.parametrize("task", ["delay", "colours", "goal", "images"])

@@ -21,6 +21,7 @@ ROOMS = (
         "training",
         "integrations",
         "viewer",
+        "agent_settings",
         "agent",
         "lab",
     ),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from adastack.agent_settings import AgentSettings
 from adastack.learning_curve import picture_of, plot_curves
 from adastack.process.policy import memory_rule
 from adastack.progress import Silent, watch
@@ -44,7 +45,8 @@ class Agent:
         net: The network over the slots: ``"mlp"``, ``"lstm"``, ``"transformer"`` or ``"cnn"``.
         seed: Where all random numbers come from.
         preset: The settings to begin with; by default those that learn everywhere.
-        settings: Settings that differ from the preset, such as ``learning_rate=1e-3``.
+        settings: Settings that differ from the preset, such as ``learning_rate=1e-3``: see
+            `adastack.agent_settings.AgentSettings`.
 
     Example:
         >>> from adastack import Agent
@@ -63,17 +65,18 @@ class Agent:
         seed: int = 0,
         *,
         preset: str | None = None,
-        **settings: Any,
+        **settings: Unpack[AgentSettings],
     ) -> None:
         self._task = resolve(env)
         algo = algo or default_algo(self._task)
+        overrides: dict[str, Any] = dict(settings)
         if not algorithm(algo).tabular:
-            settings = {"net": net, **settings}
+            overrides["net"] = net
         preset = preset or default_preset(algo, self._task)
         # Sessions want to know how long they are; `learn` says it when it begins.
         self._document = RunSpec(
             task=self._task, memory=memory, stack_size=k, algo=algo, preset=preset,
-            steps=1, seeds=[seed], overrides=settings,
+            steps=1, seeds=[seed], overrides=overrides,
         ).document()  # fmt: skip
         self._session: Session | None = None
         self._rng = np.random.default_rng([seed, 3])

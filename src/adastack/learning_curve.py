@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,12 @@ UNITS = {
 
 def picture_of(curves: Mapping[str, NDArray[Any]]) -> bytes:
     """Return, success and memory regret over the training, as a PNG."""
+    return _png(plot_curves(curves, ("return", "success", "memory_regret")))
+
+
+def _png(figure: Any) -> bytes:
     content = io.BytesIO()
-    plot_curves(curves, ("return", "success", "memory_regret")).savefig(content, dpi=100)
+    figure.savefig(content, dpi=100)
     return content.getvalue()
 
 
@@ -49,6 +54,8 @@ def plot_curves(curves: Mapping[str, NDArray[Any]], metrics: Sequence[str]) -> A
         axes.set_xlabel("environment steps")
         axes.set_ylabel(UNITS.get(name, f"{name.replace('_', ' ')} per attempt"))
         axes.grid(alpha=0.3)
+    # Notebooks show a figure by themselves only if pyplot made it.
+    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
     return figure
 
 
