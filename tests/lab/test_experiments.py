@@ -189,9 +189,9 @@ def test_what_is_proved_is_tried(tmp_path):
     for job in exact:
         with store.claim(job) as folder:
             perform(job, folder, Silent())
-    found = dict(
-        (claim.id, verdict) for claim, verdict in evaluate(experiment.claims, Results(store, exact))
-    )
+    found = {
+        claim.id: verdict for claim, verdict in evaluate(experiment.claims, Results(store, exact))
+    }
     assert found["theorems-proposition-1"].status == "holds"
     assert found["theorems-proposition-1"].held == 5
     assert found["theorems-kappa-exists"].status == "refuted"

@@ -21,10 +21,10 @@ IMITATED = (
     tmaze("active", 4),
     "xormaze",
     "heaven-hell",
-    "memory-length:length=6",
+    "memory-length:length=6,bits=1",
 )
 """Tasks with a finite k*."""
-WITHOUT_KAPPA = "pomdp"
+WITHOUT_KAPPA = "pomdp:file=tiger"
 """The tiger."""
 NEARLY = 0.98
 """The share of the optimal value that counts as optimal."""
@@ -47,7 +47,10 @@ CONTINUAL = (
     _point(tmaze("passive", 4, continual=True), 2, 4, "average-reinforce"),
     _point(tmaze("active", 3, continual=True), 2, 3, "average-reinforce"),
 )
-METRICS = {"optimality": "Optimality after training, greedy"}
+METRICS = {
+    "auc_return": "Return over the training",
+    "optimality": "Optimality after training, greedy",
+}
 STUDY = Study(
     "task",
     (*EPISODIC, *CONTINUAL),
