@@ -203,6 +203,13 @@ def test_the_effect_is_that_of_the_weakest_part():
     assert verdict.effect.low < verdict.effect.value < verdict.effect.high
 
 
+def test_few_steps_are_counted_from_above():
+    quick, slow = Fake(a=[10.0] * 9 + [1000.0]), Fake(a=[10.0] + [1000.0] * 9)
+    assert status(c.within("score", A, 100), quick) == "holds"
+    assert status(c.within("score", A, 100), slow) == "refuted"
+    assert "9 of 10 seeds need at most 100" in c.within("score", A, 100)(quick, 1).text
+
+
 def test_a_claim_says_whose_it_is_and_how_it_is_tested():
     published = arm("a", seeds="0 to 9")
     object.__setattr__(published, "where", {"memory": "a", "preset": "paper"})

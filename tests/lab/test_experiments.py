@@ -90,6 +90,8 @@ def test_experiments_share_their_runs():
         job.address
         for name in ("tabular", "fixed-length", "length-scaling", "lstm", "transformer")
         for job in ALL[name].sweep(SCALES["paper"])
+        # Further seeds of a run, where the usual ones leave a claim open, are not tested elsewhere.
+        if min(job.settings["seeds"]) < 20
     }
     assert tests == trained
 

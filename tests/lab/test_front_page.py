@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 from adastack.lab import claims as c
+from adastack.lab.changes import REASONS, changes_page
 from adastack.lab.claims import Claim, Effect, Verdict
 from adastack.lab.experiment import Analysis, Experiment
+from adastack.lab.experiments import load_experiments
 from adastack.lab.figures import MARKS
 from adastack.lab.front_page import claims_picture, surprises
 from adastack.lab.report_data import ExperimentReport, ReportData
@@ -78,3 +80,28 @@ def test_surprises_say_what_is_refuted_and_why():
     assert "Ours." in third
     assert "It learns." not in text
     assert surprises(data((held, found("holds")))) == "None of the claims is refuted."
+
+
+def test_what_changed_is_listed_with_its_reason():
+    names = ("demir-passive", "kept", "other", "gone", "new")
+    verdicts = ("not shown", "holds", "not shown", "needs runs", "holds")
+    shown = data(
+        *(
+            (replace(SAMPLED, id=name, sentence=f"{name}."), found(verdict))
+            for name, verdict in zip(names, verdicts, strict=True)
+        )
+    )
+    before = {"demir-passive": "fails", "kept": "holds", "other": "holds", "gone": "holds"}
+    text = changes_page(shown, before)
+    assert "Of 5 claims 1 have the verdict of the report before, 3 another one, and 1" in text
+    assert "(1 holds)" in text
+    assert "| refuted | not shown | demir-passive. | the interval spans 0: with two slots" in text
+    assert "| holds | not shown | other. | the interval spans the bound |" in text
+    assert "| holds | needs runs | gone. | its runs are not in the archive |" in text
+    assert "kept." not in text
+    assert "new." not in text
+
+
+def test_every_reason_is_about_a_claim():
+    known = {claim.id for experiment in load_experiments().values() for claim in experiment.claims}
+    assert set(REASONS) <= known

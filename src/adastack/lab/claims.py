@@ -317,10 +317,22 @@ def unsolved(metric: str, arm: Arm, threshold: float, share: float = 0.5) -> Che
     return _counted(metric, arm, threshold, share, sign=-1)
 
 
-def _counted(metric: str, arm: Arm, threshold: float, share: float, sign: int) -> Check:
+def within(metric: str, arm: Arm, most: float, share: float = 0.5) -> Check:
+    """More than a share of the seeds need no more than this, by Wilson's interval."""
+    return _counted(metric, arm, most, share, sign=1, reaches=False)
+
+
+def _counted(
+    metric: str, arm: Arm, threshold: float, share: float, sign: int, reaches: bool = True
+) -> Check:
+    """``reaches``: whether seeds count that are at least at the threshold, or at most."""
+
     def judge(values: Sequence[Floats], text: str, parts: int) -> Found:
-        good, count = solved(values[0], threshold)
-        text = f"{text}, {good} of {count} seeds reach {threshold:g} {wilson_interval(good, count)}"
+        side = 1 if reaches else -1
+        good, count = solved(side * values[0], side * threshold)
+        does = "reach" if reaches else "need at most"
+        shares = wilson_interval(good, count)
+        text = f"{text}, {good} of {count} seeds {does} {threshold:g} {shares}"
 
         def margin(level: float) -> Interval:
             found = wilson_interval(good, count, level)

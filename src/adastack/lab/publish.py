@@ -6,7 +6,8 @@ import csv
 import io
 from pathlib import Path
 
-from adastack.files import encode_json, write_json, write_whole
+from adastack.files import encode_json, read_json, write_json, write_whole
+from adastack.lab.changes import changes_page
 from adastack.lab.claims import STATUSES
 from adastack.lab.earlier import earlier_page, earlier_verdicts, keep_earlier, runs_behind
 from adastack.lab.experiment import Table
@@ -16,6 +17,8 @@ from adastack.lab.report_data import ExperimentReport, ReportData
 from adastack.viewer.svg import slim
 
 OURS = (".csv", ".svg", ".json")
+BEFORE = "before.json"
+"""The verdicts of an earlier report, by claim; with it, ``changes.md`` says what is another now."""
 
 
 def write_results(data: ReportData, folder: Path) -> list[Path]:
@@ -36,6 +39,10 @@ def write_results(data: ReportData, folder: Path) -> list[Path]:
     if data.count:
         names.insert(1, "claims.svg")
         write_whole(folder / "claims.svg", f"{slim(claims_picture(data).svg)}\n".encode())
+    if (folder / BEFORE).exists():
+        names.insert(1, "changes.md")
+        before = read_json(folder / BEFORE)
+        write_whole(folder / "changes.md", changes_page(data, before).encode())
     write_whole(folder / "README.md", _readme(data, folder).encode())
     return [*files, *(folder / name for name in names)]
 
@@ -96,6 +103,11 @@ def _readme(data: ReportData, folder: Path) -> str:
         "`adastack report --results results` writes this folder from the archive in "
         "[evidence](evidence) and the runs in a store.",
         *([f"![{CAPTION}](claims.svg)"] if count else []),
+        *(
+            ["What [changed](changes.md) since the report before, and why."]
+            if (folder / BEFORE).exists()
+            else []
+        ),
         "## Surprises",
         "What is refuted, and why where we know.",
         surprises(data),

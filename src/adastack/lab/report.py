@@ -173,7 +173,7 @@ def said_about(claim: Claim) -> str:
 def count_of(verdict: Verdict) -> str:
     """How many parts hold, and how many seeds would decide it, before what was measured."""
     count = f"{verdict.held} of {verdict.parts} parts; " if verdict.parts > 1 else ""
-    if verdict.status != "not shown" or not verdict.parts:
+    if verdict.status != "not shown" or verdict.effect is None:
         return count
     seeds = "more than 1000" if verdict.seeds is None else f"about {verdict.seeds}"
     return f"{count}{seeds} seeds would decide it; "

@@ -15,7 +15,7 @@ from adastack.lab.studies.mazes import (
     both_mazes,
     earns_as_the_oracle,
     earns_more_than,
-    learns_as_quickly,
+    learns_quickly,
     show_mazes,
 )
 from adastack.lab.studies.study import Point, Study, lengths, smoke_points, sweep_of, tmaze
@@ -49,7 +49,7 @@ def _claims(maze: Maze) -> tuple[Claim, ...]:
     place = f"With PPO in the {maze.title} of fixed length, AS(2)"
     oracle, frame = earns_as_the_oracle(maze.study), earns_more_than(maze.study, "FS(κ)")
     name = f"fixed-{maze.key}"
-    soon, reading = learns_as_quickly(maze.study), READINGS[maze.key]
+    soon, reading = learns_quickly(maze.study), READINGS[maze.key]
     return (
         Claim(
             f"{name}-oracle",
@@ -60,7 +60,7 @@ def _claims(maze: Maze) -> tuple[Claim, ...]:
         ),
         Claim(
             f"{name}-quickly",
-            f"{place} learns as quickly as FS(k*).",
+            f"{place} quickly matches FS(k*).",
             maze.where,
             soon,
             reading=reading,

@@ -11,7 +11,7 @@ from adastack.lab.studies.mazes import (
     both_mazes,
     earns_as_the_oracle,
     earns_more_than,
-    learns_as_quickly,
+    learns_quickly,
     show_mazes,
 )
 from adastack.lab.studies.study import Q_SEEDS, Memory, Point, Study, lengths, sweep_of
@@ -24,9 +24,22 @@ COMPARED = ("AS(κ)", "FS(κ)", "FS(k*)")
 ROBUST = Memory("AS(κ), robust", "adaptive", 2, algo="sarsa", preset="robust")
 
 
+MORE = 160
+"""Seeds of AS(2) in the longer passive mazes, where twenty leave open whether it keeps up."""
+OPEN = ("4", "5", "6")
+
+
 def _points(kind: str, sizes: tuple[int, ...]) -> tuple[Point, ...]:
-    points = lengths(kind, sizes, continual=True)
-    return tuple(replace(point, memories=(*point.memories, ROBUST)) for point in points)
+    return tuple(
+        replace(point, memories=(*_memories(kind, point), ROBUST))
+        for point in lengths(kind, sizes, continual=True)
+    )
+
+
+def _memories(kind: str, point: Point) -> tuple[Memory, ...]:
+    ours, *others = point.memories
+    more = kind == "passive" and point.name in OPEN
+    return (replace(ours, seeds=MORE) if more else ours, *others)
 
 
 def _study(kind: str) -> Study:
@@ -52,9 +65,9 @@ def _claims(maze: Maze) -> tuple[Claim, ...]:
         ),
         Claim(
             f"tabular-{maze.kind}-quickly",
-            f"In the continual {maze.title}, AS(2) learns as quickly as the oracle FS(k*).",
+            f"In the continual {maze.title}, AS(2) quickly matches the oracle FS(k*).",
             FIGURES[maze.kind],
-            learns_as_quickly(study),
+            learns_quickly(study),
         ),
         Claim(
             f"tabular-{maze.kind}-above",

@@ -114,11 +114,11 @@ class Study:
     def arm(
         self, point: str, label: str, tested: str | None = None, *, least: int | None = None
     ) -> Arm:
-        """The runs of one memory at one point, for claims; half of the seeds are enough."""
+        """The runs of one memory at one point, for claims; half of the usual seeds are enough."""
         (place,) = (each for each in self.points if each.name == point)
         (memory,) = (each for each in place.memories if each.label == label)
         seeds = self.seeds if memory.seeds is None else memory.seeds
-        needed = max(3, seeds // 2) if least is None else least
+        needed = max(3, min(seeds, self.seeds) // 2) if least is None else least
         used = self._seeds(seeds)
         name = f"{label} at {point}"
         words = f"{used[0]} to {used[-1]}"
