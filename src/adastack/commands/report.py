@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> None:
     """Prints a row for each experiment."""
-    table = Table("experiment", "runs", "failed", "hold", "fail", "undecided")
+    table = Table("experiment", "runs", "failed", *result["claims"])
     for name, found in result["experiments"].items():
         verdicts = list(found["claims"].values())
         table.add_row(
