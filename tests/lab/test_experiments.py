@@ -9,6 +9,8 @@ from adastack.lab.experiments import choose_experiments, load_experiments
 from adastack.lab.job import Job, merged
 from adastack.lab.results import Results
 from adastack.lab.store import Store
+from adastack.lab.studies.study import Memory, Point, Study
+from adastack.lab.studies.study_figures import best_model
 from adastack.memory import get_rule
 from adastack.progress import Silent
 from adastack.tasks import resolve
@@ -215,3 +217,20 @@ def test_every_kind_is_known():
         kind_of("nothing")
     assert kind_of("td") is not kind_of("kappa")
     assert Job("td", {"task": "office", "k": 2}).steps == 0
+
+
+def test_the_best_model_is_that_of_the_training_not_of_the_test():
+    class Chosen:
+        def rows(self, **where):
+            returns = {0: 0.2, 1: 0.9, 2: 0.9}
+            return [{"seed": s, "end_return": r} for s, r in returns.items()]
+
+        def evaluations(self, **where):
+            assert where["tested"] == "longer"
+            return [{"seed": s, "success": v} for s, v in enumerate((1.0, 0.4, 0.6))]
+
+    study = Study("", (Point("p", "xormaze", (Memory("AS(k)", "adaptive", 2),)),), smoke=())
+    (point,) = study.points
+    found = best_model(Chosen(), study, point, point.memories[0], "longer", "success")
+    assert found == 0.4, "the first of those with the highest return while training"
+    assert best_model(Results(MadeUp(), []), study, point, point.memories[0], "x", "y") is None

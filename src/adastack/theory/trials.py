@@ -63,8 +63,8 @@ def _same_memory(seed: int, gamma: float) -> Tried:
     for _ in range(VARIANTS):
         other = keeps + rng.integers(actions, size=agents)
         second = np.where(rng.random(agents) < CHANGED, other, first)
-        for pair in ((first, second), (second, first)):
-            found = partial_order(induced, *pair, gamma)
+        for one, two in ((first, second), (second, first)):
+            found = partial_order(induced, one, two, gamma)
             premises += found.premise
             conclusions += found.premise and found.conclusion
     return Tried(premises, conclusions)

@@ -12,7 +12,7 @@ from adastack.lab.job import BATCH
 from adastack.lab.results import Results
 from adastack.lab.statistics import Floats, solved, summary, wilson_interval
 from adastack.lab.studies.study import NETS, Memory, Point, Study, sweep_of, tmaze
-from adastack.lab.studies.study_figures import analysis, tested_values, values_of
+from adastack.lab.studies.study_figures import analysis, best_model, tested_values, values_of
 from adastack.tasks.spec import parse_spec
 
 LENGTH, LONG = 16, tmaze("passive", 1_000_000)
@@ -69,13 +69,16 @@ def analyse(results: Results) -> Analysis:
                 long = tested_values(results, study, point, memory, point.tests[0], "success")
                 groups[0].setdefault(name, {})[memory.label] = short
                 groups[1].setdefault(name, {})[memory.label] = long
-                rows.append([name, memory.label, memory.size, *_words(short), *_words(long)])
+                best = best_model(results, study, point, memory, point.tests[0], "success")
+                words = None if best is None else f"{best:.1%}"
+                rows.append([name, memory.label, memory.size, *_words(short), *_words(long), words])
     panels = [
         Panel(f"Success, {when} at length {_length(task)}", group, "network")
         for when, task, group in zip(("trained", "tested"), tasks, groups, strict=True)
     ]
     caption = "Success of greedy policies: where they were trained, and in a far longer maze."
     header = ["network", "memory", "k", "trained", "perfect seeds", "tested", "perfect", "95%"]
+    header.append("best model, tested")
     return analysis(
         [Table("success", header, [row[:5] + row[6:] for row in rows], caption)],
         [Figure("success", caption, figures.bars(panels))],

@@ -176,6 +176,24 @@ def tested_values(
     return _known(results.evaluations(**study.where(point, memory), tested=test), metric)
 
 
+def best_model(
+    results: Results, study: Study, point: Point, memory: Memory, test: str, metric: str
+) -> float | None:
+    """The metric, in a test, of the seed with the highest return at the end of its training.
+
+    Some of the paper's figures show the best of ten models. Of equally good ones it is the first.
+    """
+    where = study.where(point, memory)
+    trained = [row for row in results.rows(**where) if row.get("end_return") is not None]
+    if not trained:
+        return None
+    best = max(trained, key=lambda row: (row["end_return"], -row["seed"]))["seed"]
+    found = _known(
+        [row for row in results.evaluations(**where, tested=test) if row["seed"] == best], metric
+    )
+    return float(found[0]) if len(found) else None
+
+
 def _known(rows: Sequence[Row], metric: str) -> Floats:
     return np.array([row[metric] for row in rows if row.get(metric) is not None], np.float64)
 

@@ -14,6 +14,7 @@ from adastack.lab.statistics import Floats
 from adastack.lab.studies.study import HELD_OUT, Memory, Point, Study
 from adastack.lab.studies.study_figures import (
     analysis,
+    best_model,
     main_metric,
     show_study,
     tested_values,
@@ -133,8 +134,12 @@ def _table_of_tests(results: Results, study: Study, name: str, caption: str) -> 
             found = tested_values(results, study, point, memory, test, metric)
             if len(found):
                 seeds = ", ".join(f"{value:.3g}" for value in found)
-                rows.append([test, memory.label, memory.size, f"{found.mean():.3g}", seeds])
-    return Table(name, ["tested on", "memory", "k", metric, "each seed"], rows, caption)
+                best = best_model(results, study, point, memory, test, metric)
+                words = None if best is None else f"{best:.3g}"
+                mean = f"{found.mean():.3g}"
+                rows.append([test, memory.label, memory.size, mean, seeds, words])
+    header = ["tested on", "memory", "k", metric, "each seed", "best model of the training"]
+    return Table(name, header, rows, caption)
 
 
 def _panel(results: Results, study: Study, title: str, tests: Sequence[str]) -> Panel:
