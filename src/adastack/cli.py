@@ -48,6 +48,13 @@ class _LeftError(RuntimeError):
     """Something below has called `sys.exit`; a verb that did not return has not succeeded."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """What it repeats of a command line has its control characters spelled out."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(printable(message), file)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one verb and returns its exit code: 0 done, 1 a run failed, 2 bad input."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -123,7 +130,7 @@ def _signals(name: str, at_once: bool) -> Iterator[None]:
 
 def _parser(verb: str | None) -> tuple[argparse.ArgumentParser, ModuleType | None]:
     """The parser of all verbs, with the arguments of the one that is asked for."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="adastack", description="Reinforcement-learning agents that learn what to remember."
     )
     parser.add_argument("--version", action="version", version=f"adastack {__version__}")

@@ -198,11 +198,7 @@ class Folder:
         Raises:
             DamagedFileError: If it is a link, no regular file, larger than it may be, or missing.
         """
-        try:
-            handle = self.open(name, os.O_RDONLY | os.O_NONBLOCK)
-        except FileNotFoundError:
-            raise DamagedFileError(f"{self.path / name} is missing") from None
-        with os.fdopen(handle, "rb") as file:
+        with os.fdopen(self._regular(name), "rb") as file:
             return read_open(file, self.path / name, most)
 
     def digest(self, name: str) -> str:
@@ -211,12 +207,7 @@ class Folder:
         Raises:
             DamagedFileError: If it is a link, no regular file, or missing.
         """
-        try:
-            handle = self.open(name, os.O_RDONLY | os.O_NONBLOCK)
-        except FileNotFoundError:
-            raise DamagedFileError(f"{self.path / name} is missing") from None
-        with os.fdopen(handle, "rb") as file:
-            self._check_regular(handle, name)
+        with os.fdopen(self._regular(name), "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def document(self, name: str, schema: Schema) -> dict[str, Any]:
@@ -253,8 +244,7 @@ class Folder:
     def append(self, name: str, content: bytes) -> None:
         """Adds to the end of a file, which is made if there is none."""
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
-        with os.fdopen(self.open(name, flags), "ab") as file:
-            self._check_regular(file.fileno(), name)
+        with os.fdopen(self._regular(name, flags), "ab") as file:
             file.write(content)
 
     def cut(self, name: str, size: int) -> None:
@@ -263,8 +253,7 @@ class Folder:
         Raises:
             DamagedFileError: If it is shorter.
         """
-        with os.fdopen(self.open(name, os.O_RDWR | os.O_NONBLOCK), "r+b") as file:
-            self._check_regular(file.fileno(), name)
+        with os.fdopen(self._regular(name, os.O_RDWR | os.O_NONBLOCK), "r+b") as file:
             if os.fstat(file.fileno()).st_size < size:
                 raise DamagedFileError(f"{self.path / name}: expected at least {size} bytes")
             file.truncate(size)
@@ -349,9 +338,21 @@ class Folder:
             raise
         return handle
 
-    def _check_regular(self, handle: int, name: str) -> None:
+    def _regular(self, name: str, flags: int = os.O_RDONLY | os.O_NONBLOCK) -> int:
+        """A handle of a file inside that is no folder, pipe or device."""
+        try:
+            handle = self.open(name, flags)
+        except FileNotFoundError:
+            raise DamagedFileError(f"{self.path / name} is missing") from None
+        except OSError as error:
+            # A folder cannot be written, a pipe that nobody reads neither, a socket not opened.
+            if error.errno in (errno.EISDIR, errno.ENXIO):
+                raise DamagedFileError(f"{self.path / name}: expected a file") from None
+            raise
         if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
             raise DamagedFileError(f"{self.path / name}: expected a file, actual: another thing")
+        return handle
 
 
 class Expected(NamedTuple):

@@ -23,13 +23,16 @@ from faults.trainings import DEEP, TABULAR, References
 
 COLUMNS = (LOST, WRONG, TRACEBACK, HANG)
 TITLES = ("lost", "silently wrong", "tracebacks", "hangs")
+ALL_CORES = "networks on all cores, undisturbed"
+"""Only if it is asked for by name."""
 SHARES = {
-    "kills at write points, tables": 0.11,
-    "kills at write points, networks": 0.045,
+    ALL_CORES: 0.05,
+    "kills at write points, tables": 0.14,
+    "kills at write points, networks": 0.024,
     "kills at random moments, tables": 0.045,
-    "kills at random moments, networks": 0.016,
+    "kills at random moments, networks": 0.006,
     "signals, tables": 0.02,
-    "signals, networks": 0.008,
+    "signals, networks": 0.005,
     "signals at the start": 0.006,
     "disk errors": 0.06,
     "small disks": 0.012,
@@ -38,7 +41,8 @@ SHARES = {
     "two processes": 0.012,
     "changed runs": 0.16,
     "changed runs, evaluated": 0.05,
-    "hostile checkpoints": 0.12,
+    "hostile checkpoints": 0.09,
+    "hostile checkpoints, networks": 0.05,
     "hostile documents": 0.06,
     "command lines": 0.12,
     "markup": 0.03,
@@ -46,9 +50,11 @@ SHARES = {
     "pomdp files": 0.035,
     "the lab, killed": 0.012,
     "the lab on Ray, killed": 0.002,
-    "changed stores": 0.04,
+    "changed stores": 0.06,
     "links in stores": 0.008,
     "malformed jobs": 0.011,
+    "archives, changed and merged": 0.03,
+    "policies": 0.02,
     "two runners": 0.004,
     "modules in the way": 0.008,
 }
@@ -74,6 +80,7 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
         "kills at random moments, networks": lambda r, k: stops.moments(
             r, k, references, networks, ""
         ),
+        ALL_CORES: lambda r, k: stops.unpinned(r, k, references),
         "signals, tables": lambda r, k: stops.signals(r, k, references, tables, ""),
         "signals, networks": lambda r, k: stops.signals(r, k, references, networks, ""),
         "signals at the start": stops.starts,
@@ -83,10 +90,11 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
         "clock jumps": lambda r, k: stops.clocks(r, k, references),
         "two processes": lambda r, k: stops.shared(r, k, references),
         "changed runs": lambda r, k: changes.of_runs(
-            r, k, references, unfinished, [*tables, *tables, "host", "finite"]
+            r, k, references, unfinished, [*tables, *tables, *tables, "host", "finite"]
         ),
         "changed runs, evaluated": lambda r, k: changes.evaluated(r, k, references),
         "hostile checkpoints": lambda r, k: changes.malicious(r, k, references, unfinished),
+        "hostile checkpoints, networks": lambda r, k: changes.forged_networks(r, k, unfinished),
         "hostile documents": lambda r, k: changes.documents(r, k, references, unfinished),
         "command lines": inputs.words,
         "markup": lambda r, k: inputs.markup(r, k, references),
@@ -100,6 +108,8 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
         "changed stores": lambda r, k: stores.changed(r, k, whole),
         "links in stores": lambda r, k: stores.links(r, k, whole),
         "malformed jobs": lambda r, k: stores.hostile_jobs(r, k, whole),
+        "archives, changed and merged": lambda r, k: stores.merged(r, k, whole),
+        "policies": lambda r, k: stores.policies(r, k, place),
         "two runners": lambda r, k: stores.shared(r, k, whole),
         "modules in the way": lambda r, k: stores.path_hijack(r, k, whole),
     }
@@ -112,7 +122,7 @@ def run(seed: int, count: int, only: str = "") -> dict[str, Tally]:
     tallies: dict[str, Tally] = {}
     with tempfile.TemporaryDirectory(prefix="faults-") as root:
         for name, faults in families(np.random.default_rng(seed), count, Path(root)).items():
-            if only not in name:
+            if only not in name or (name == ALL_CORES and not only):
                 continue
             tally, noted = Tally(), 0
             tallies[name] = tally

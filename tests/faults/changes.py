@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+from functools import partial
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Unfinished:
             place = self.place / f"half-{name}"
             place.mkdir()
             # Where a checkpoint stands and there is more to come.
-            for point in (70, 50, 40, 30, 25, 20, 16):
+            for point in (40, 30, 24, 20, 16):
                 shutil.rmtree(place, ignore_errors=True)
                 place.mkdir()
                 ended = ran(train(name, before=at_point(point, die)), place, 600)
@@ -233,7 +234,7 @@ def _bad_meta(rng):
 
 def malicious(rng, count, references, unfinished):
     """Checkpoints with right checksums that no training has written."""
-    names = [*TABULAR, *TABULAR, *DEEP]
+    names = list(TABULAR)
     for i in range(count):
         name, seed = names[i % len(names)], int(rng.integers(2**32))
 
@@ -243,10 +244,7 @@ def malicious(rng, count, references, unfinished):
             chance = np.random.default_rng(seed)
             run = place / "run"
             shutil.copytree(unfinished[name], run)
-            if name in DEEP and chance.random() < 0.3:
-                what, change = _bad_meta(chance)
-                forged(run, meta=change)
-            elif chance.random() < 0.1:
+            if chance.random() < 0.1:
                 what = "event_bytes"
                 forged(run, meta=lambda meta: {**meta, "event_bytes": 10**10})
             else:
@@ -266,11 +264,60 @@ def malicious(rng, count, references, unfinished):
         yield Fault("hostile checkpoints", f"{name}, {seed}", run)
 
 
+def forged_networks(rng, count, unfinished):
+    """The same for networks: one process restores many, since each would take seconds to start."""
+    names = list(DEEP)
+    seeds = {name: [] for name in names}
+    for i in range(count):
+        seeds[names[i % len(names)]].append(int(rng.integers(2**32)))
+    for name, its in seeds.items():
+        found = {}
+
+        def run(place, seed, name=name, its=its, found=found):
+            if not found:
+                half = unfinished[name]
+                ended = ran(lambda: _restore_all(half, its), place, 300)
+                said = ended.out.splitlines()
+                found.update((each, (LOST, ended.said)) for each in its)
+                found.update(
+                    (each, (GOOD, "") if line == "refused" else (WRONG, f"{name}: {line}"))
+                    for each, line in zip(its, said, strict=False)
+                )
+            return found[seed]
+
+        for seed in its:
+            yield Fault("hostile checkpoints", f"{name}, {seed}", partial(run, seed=seed))
+
+
+def _restore_all(half, seeds):
+    from adastack.files import DamagedFileError
+    from adastack.runs import Run
+    from adastack.training import make_session
+
+    opened = Run.open(half)
+    arrays, meta = opened.load_checkpoint()
+    session = make_session(opened.settings)
+    session.restore(arrays, meta)  # It is good as it stands.
+    for seed in seeds:
+        chance = np.random.default_rng(seed)
+        if chance.random() < 0.3:
+            what, change = _bad_meta(chance)
+            now = arrays, change(meta)
+        else:
+            what, change = _malices(chance, arrays)
+            now = change(dict(arrays)), meta
+        try:
+            session.restore(*now)
+            print(what, flush=True)
+        except DamagedFileError:
+            print("refused", flush=True)
+
+
 def documents(rng, count, references, unfinished):
     """Documents of a run with right checksums and another content."""
     for i in range(count):
         file = ("settings.json", CHECKPOINT, "result.json")[i % 3]
-        seed, verb = int(rng.integers(2**32)), ("train", "evaluate", "watch")[i // 3 % 3]
+        seed, verb = int(rng.integers(2**32)), ("train", "evaluate", "watch", "runs")[i // 3 % 4]
 
         def run(place, file=file, seed=seed, verb=verb):
             chance = np.random.default_rng(seed)
@@ -289,6 +336,7 @@ def documents(rng, count, references, unfinished):
                 "train": ("train", *TABULAR["sarsa"], "--out", "run", "--resume"),
                 "evaluate": ("evaluate", "run"),
                 "watch": ("watch", "run", "--steps", "5"),
+                "runs": ("runs", "--folder", "."),
             }[verb]
             ended = ran(command(*words, before=often), place)
             if verdict(ended):

@@ -60,7 +60,7 @@ def moments(rng, count, references, names, family):
     for i in range(count):
         name = names[i % len(names)]
         longest = 4.0 if name in DEEP else 0.4
-        waits = rng.random(rng.integers(1, 4)) * longest
+        waits = rng.random(rng.integers(1, 3)) * longest
 
         def run(place, name=name, waits=waits):
             for wait in waits:
@@ -272,3 +272,18 @@ def copied(whole, place):
     """A copy of a run to be changed."""
     shutil.copytree(whole, place / "run", symlinks=True)
     return place / "run"
+
+
+def unpinned(rng, count, references):
+    """Trainings of networks that may use all cores: none hangs, all come to the same."""
+    for i in range(count):
+
+        def run(place):
+            ended = ran(train("finite"), place, 300)
+            if verdict(ended) or ended.code:
+                return verdict(ended) or LOST, ended.said
+            if not same(place / "run", references["finite"]):
+                return WRONG, "another result"
+            return GOOD, ""
+
+        yield Fault("unpinned", str(i), run)

@@ -5,16 +5,20 @@ import json
 import os
 import shutil
 import signal
+import sys
 import time
 
 import numpy as np
 
 from adastack.files import DamagedFileError
+from adastack.lab.archive import Archive
+from adastack.lab.archiving import merge
 from adastack.lab.runner import run as run_jobs
 from adastack.lab.store import Store
+from adastack.lab.worker import attempt
 from faults.changes import ACCIDENTS
 from faults.harness import GOOD, LOST, WRONG, Child, Fault, command, ran, refused, verdict
-from faults.trainings import leftovers
+from faults.trainings import at_point, die, leftovers
 from lab.kinds import longer, tabular
 from lab.kinds import often as saving_often
 
@@ -23,8 +27,21 @@ def jobs():
     return [saving_often(tabular([seed], 30_000, evaluate=[longer()])) for seed in range(2)]
 
 
+def computed_here():
+    """The jobs of a small store, computed by one process as a worker does it."""
+
+    def work():
+        endings = [attempt(Store("lab"), job) for job in jobs()]
+        failed = [each.reason for each in endings if each.status not in ("finished", "reused")]
+        for reason in failed[:1]:
+            print(f"adastack: {reason}", file=sys.stderr)
+        return int(bool(failed))
+
+    return work
+
+
 def computed(root="lab", backend="local", before=None):
-    """The jobs of a small store, as the work of a child; code 1 if one failed."""
+    """The same by a pool of workers; code 1 if one failed."""
 
     def work():
         if before is not None:
@@ -32,10 +49,10 @@ def computed(root="lab", backend="local", before=None):
         try:
             outcome = run_jobs(jobs(), Store(root), backend=backend, workers=1)
         except OSError as error:
-            print(f"adastack: {error}", file=__import__("sys").stderr)
+            print(f"adastack: {error}", file=sys.stderr)
             return 1
         for reason in outcome.failed.values():
-            print(f"adastack: {reason}", file=__import__("sys").stderr)
+            print(f"adastack: {reason}", file=sys.stderr)
         return int(bool(outcome.failed))
 
     return work
@@ -68,8 +85,8 @@ def same_stores(mine, other):
     return True
 
 
-def judged(place, whole, **options):
-    ended = ran(computed(**options), place, 240)
+def judged(place, whole, work=None):
+    ended = ran(work or computed(), place, 240)
     if verdict(ended) or ended.code:
         return verdict(ended) or LOST, f"code {ended.code}: {ended.said}"
     if not same_stores(place / "lab", whole.root):
@@ -106,7 +123,7 @@ def killed(rng, count, whole, backend="local", family="the lab, killed"):
             else:
                 child.kill()
                 child.wait()
-            return judged(place, whole, backend=backend)
+            return judged(place, whole, computed(backend=backend))
 
         yield Fault(family, f"{'worker' if worker else 'command'} after {wait:.2f} s", run)
 
@@ -137,8 +154,8 @@ def changed(rng, count, whole):
                 return verdict(listed) or LOST, listed.said
             linked = any(p.is_symlink() for p in (place / "lab").rglob("*"))
             if not linked:
-                return judged(place, whole)
-            ended = ran(computed(), place)
+                return judged(place, whole, computed_here())
+            ended = ran(computed_here(), place)
             if verdict(ended) or not refused(ended):
                 return verdict(ended) or LOST, ended.said
             return GOOD, ""
@@ -187,7 +204,7 @@ def links(rng, count, whole):
                 (place / "lab" / ".locks" / folder.name).unlink(missing_ok=True)
                 (place / "lab" / ".locks" / folder.name).symlink_to(home / "lock")
                 (folder / "done.json").unlink()
-            ended = ran(computed(), place)
+            ended = ran(computed_here(), place)
             found = {path.name: path.read_text() for path in home.iterdir()}
             if found != dict.fromkeys((".bashrc", "done.json", "notes"), "mine"):
                 return LOST, "somebody's files"
@@ -215,7 +232,7 @@ def hostile_jobs(rng, count, whole):
                 ended = ran(command(*words, "--store", "lab"), place)
                 if verdict(ended) or ended.code:
                     return verdict(ended) or LOST, f"{words}: {ended.said}"
-            return judged(place, whole)
+            return judged(place, whole, computed_here())
 
         yield Fault("malformed jobs", f"{said!r}"[:40], run)
 
@@ -253,3 +270,108 @@ def path_hijack(rng, count, whole):
             return (WRONG, "it was run") if (place / "stolen").exists() else found
 
         yield Fault("modules in the way", name, run)
+
+
+def merged(rng, count, whole):
+    """A merge into an archive that is killed, and archives and stores that somebody has changed."""
+    for i in range(count):
+        point, seed, which = i // 2 % 12 + 1, int(rng.integers(2**32)), rng.random()
+        change = ACCIDENTS[i // 2 % len(ACCIDENTS)] if i % 2 else None
+
+        def run(place, point=point, seed=seed, which=which, change=change):
+            expected = _archived(whole.root, place / "expected")
+            root = place / "archive"
+            if change is None:
+                ended = ran(_merging(whole.root, root, at_point(point, die, lambda: None)), place)
+                if ended.code not in (0, -signal.SIGKILL):
+                    return verdict(ended) or LOST, ended.said
+            else:
+                _archived(whole.root, root)
+                files = sorted(root.iterdir())
+                change(np.random.default_rng(seed), files[int(which * len(files))], files)
+                found = _said(root)
+                for address, result in found.items():
+                    if result is not None and result != _said(place / "expected")[address]:
+                        return WRONG, address
+            ended = ran(_merging(whole.root, root), place)
+            if verdict(ended) or (ended.code and not refused(ended)):
+                return verdict(ended) or LOST, ended.said
+            if ended.code == 0 and _contents(root) != expected:
+                return WRONG, "another archive"
+            return GOOD, ""
+
+        yield Fault("archives", f"{'merge' if change is None else change.__name__}, {point}", run)
+
+
+def _merging(store, root, before=None):
+    def work():
+        if before is not None:
+            before()
+        try:
+            merge([store], Archive(root), jobs())
+        except OSError as error:
+            print(f"adastack: {error}", file=sys.stderr)
+            return 1
+        return 0
+
+    return work
+
+
+def _archived(store, root):
+    merge([store], Archive(root), jobs())
+    return _contents(root)
+
+
+def _contents(root):
+    return {path.name: path.read_bytes() for path in root.iterdir() if path.suffix == ".json"}
+
+
+def _said(root):
+    archive = Archive(root)
+    return {
+        job.address: archive.result(job) if archive.body(job.address) else None for job in jobs()
+    }
+
+
+def policies(rng, count, place):
+    """Exported policies that somebody has changed: refused, or the same."""
+    whole = place / "policy"
+    for i in range(count):
+        change, seed, which = ACCIDENTS[i % len(ACCIDENTS)], int(rng.integers(2**32)), rng.random()
+
+        def run(place, change=change, seed=seed, which=which):
+            if not whole.exists():
+                ended = ran(lambda: _export(whole), place, 300)
+                assert ended.code == 0, ended.said
+            shutil.copytree(whole, place / "policy")
+            files = [place / "policy" / name for name in ("policy.json", "policy.safetensors")]
+            change(np.random.default_rng(seed), files[int(which * 2)], files)
+            ended = ran(lambda: _load(place / "policy", whole), place)
+            return verdict(ended) or (GOOD if ended.code == 0 else WRONG), ended.said
+
+        yield Fault("policies", f"{change.__name__}, {seed}", run)
+
+
+def _export(folder):
+    import torch
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.env_util import make_vec_env
+
+    import adastack  # noqa: F401
+    from adastack.integrations.sb3 import VecAdaptiveStack, export_policy
+
+    torch.set_num_threads(1)
+    venv = VecAdaptiveStack(make_vec_env("adastack/PassiveTMaze-v0", 1), 2)
+    model = PPO("MlpPolicy", venv, n_steps=8, batch_size=8, policy_kwargs={"net_arch": [4]})
+    export_policy(folder, model, venv, task="a maze", episodes=1)
+
+
+def _load(folder, whole):
+    from adastack.integrations.sb3 import load_policy
+
+    try:
+        found = load_policy(folder).policy.state_dict()
+    except DamagedFileError:
+        return 0
+    other = load_policy(whole).policy.state_dict()
+    return int(any(not (found[name] == other[name]).all() for name in other))

@@ -10,11 +10,13 @@ from typing import Any
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.folders import Folder
+from adastack.files import DamagedFileError
+from adastack.folders import Folder, is_number
 from adastack.lab.job import Job
 from adastack.lab.live import duration, label, span
 from adastack.lab.store import ROOT, Store
-from adastack.runs import Run
+from adastack.runs import Run, RunError
+from adastack.training import RUN_SETTINGS
 
 RUNS = Path("runs")
 
@@ -81,11 +83,19 @@ def exit_code(result: dict[str, Any]) -> int:
 def trained_runs(folder: Path) -> list[dict[str, Any]]:
     """The runs in a folder, with what they came to: means over their seeds."""
     paths = sorted(path.parent for path in folder.rglob("settings.json"))
-    return [_trained(Run.open(path)) for path in paths]
+    return [_trained(path) for path in paths]
 
 
-def _trained(run: Run) -> dict[str, Any]:
-    asked = run.settings
+def _trained(path: Path) -> dict[str, Any]:
+    try:
+        return _came_to(Run.open(path))
+    except (DamagedFileError, OSError, RunError):
+        row = {"address": str(path), "what": "?", "seeds": [], "steps": 0, "status": "damaged"}
+        return {**row, "success": None, "return": None}
+
+
+def _came_to(run: Run) -> dict[str, Any]:
+    asked = RUN_SETTINGS.check(run.settings, run.path)
     rows = run.result["seeds"] if run.status == "finished" else []
     memory = f"{asked.get('memory')} memory of {asked.get('stack_size')}"
     return {
@@ -99,7 +109,7 @@ def _trained(run: Run) -> dict[str, Any]:
 
 
 def _mean(rows: list[dict[str, Any]], name: str) -> float | None:
-    known = [row[name] for row in rows if row.get(name) is not None]
+    known = [row[name] for row in rows if is_number(row.get(name))]
     return sum(known) / len(known) if known else None
 
 

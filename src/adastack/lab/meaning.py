@@ -72,8 +72,8 @@ def fingerprint(spec: str) -> str | None:
     name, options = parse_spec(spec)
     if name not in TASKS:  # A module that a stored job names is not imported to look at the job.
         return None
-    short = {o: str(min(int(v), LONG)) if v.isdigit() else v for o, v in options.items()}
     try:
+        short = {o: str(min(int(v), LONG)) if v.isdigit() else v for o, v in options.items()}
         resolved = resolve(spell(name, short))
         task = resolved.finite() if resolved.kind == "finite" else None
     except (ValueError, OSError, ImportError):
