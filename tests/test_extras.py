@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import venv
 from functools import cache
 from pathlib import Path
 
@@ -95,22 +94,43 @@ def test_other_libraries_need_no_learner_of_ours():
     _run([sys.executable, "-c", f"{block}\n{use}"], ROOT)
 
 
-@pytest.mark.slow
-def test_a_bare_wheel_works(tmp_path):
-    source, bare = tmp_path / "source", tmp_path / "bare"
-    shutil.copytree(PACKAGE, source / "src" / "adastack")
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    shutil.copytree(PACKAGE.parent, source / "src", ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    venv.create(bare)
+    pip = [sys.executable, "-m", "pip"]
+    _output([*pip, "wheel", "--no-deps", "-w", folder, source], folder)
+    return next(folder.glob("adastack-*.whl"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_a_bare_wheel_works(version, wheel, tmp_path):
+    interpreter = _interpreter(version)
+    if interpreter is None:
+        pytest.skip(f"no Python {version} on the PATH or in pyenv")
+    bare = tmp_path / "bare"
+    _output([interpreter, "-m", "venv", "--without-pip", bare], tmp_path)
     python, script = bare / "bin" / "python", bare / "bin" / "adastack"
     pip = [sys.executable, "-m", "pip", "--python", python]
-    _output([*pip, "wheel", "--no-deps", "-w", tmp_path, source], tmp_path)
-    _output([*pip, "install", *tmp_path.glob("adastack-*.whl")], tmp_path)
+    _output([*pip, "install", wheel], tmp_path)
     listed = _output([*pip, "list", "--format", "freeze"], tmp_path).split()
     installed = {line.split("==")[0].lower().replace("_", "-") for line in listed}
     assert installed == {"adastack", "numpy", "gymnasium", *GYMNASIUM_NEEDS}
     _check_use([python, "-c", USE], tmp_path)
     assert _output([script, "--version"], tmp_path) == f"adastack {adastack.__version__}\n"
+
+
+def _interpreter(version):
+    """A Python of this version: the one that runs, one on the PATH, or one of pyenv's."""
+    if version == ".".join(map(str, sys.version_info[:2])):
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    installed = sorted(pyenv.glob(f"{version}.*/bin/python"))
+    return next(iter(installed), None) or shutil.which(f"python{version}")
 
 
 def _check_use(command, folder):

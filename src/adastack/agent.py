@@ -201,7 +201,7 @@ class Agent:
         wrapped = self.wrap(env)
         learned = self._learned()
         show = Show(
-            f"{self._task} after {self.steps:,} steps",
+            f"{self._task} after {self.steps:,} steps".removeprefix("object:"),
             wrapped.rule.name,
             self._document["stack_size"],
             env,

@@ -211,17 +211,24 @@ def _experiment(page: Page, report: ExperimentReport, scale: str, store: str) ->
     else:
         page.text("No run has finished yet.")
     if scale != "paper":
-        _verdicts(page, report)
+        _verdicts(page, report, fold=True)
     _missing(page, report)
     page.code(command_of(experiment.name, scale, store))
 
 
-def _verdicts(page: Page, report: ExperimentReport) -> None:
-    items = []
+def _verdicts(page: Page, report: ExperimentReport, fold: bool = False) -> None:
+    """The verdicts; ``fold`` hides claims that need runs behind their number."""
+    items: list[str] = []
+    waiting: list[str] = []
     for claim, verdict in report.verdicts:
         link = f'<a href="#claim-{escape(claim.id)}">{escape(claim.sentence)}</a>'
-        items.append(f"<li>{_badge(verdict)} {link}</li>")
+        place = waiting if fold and verdict.status == "needs runs" else items
+        place.append(f"<li>{_badge(verdict)} {link}</li>")
     page.raw(f'<ul class="verdicts">{"".join(items)}</ul>')
+    if waiting:
+        count = "1 claim needs" if len(waiting) == 1 else f"{len(waiting)} claims need"
+        page.raw(f"<details><summary>{count} runs</summary>")
+        page.raw(f'<ul class="verdicts">{"".join(waiting)}</ul></details>')
 
 
 def _table(page: Page, table: Table) -> None:

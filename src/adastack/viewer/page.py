@@ -14,6 +14,9 @@ from adastack.files import write_whole
 from adastack.viewer.markdown import to_html
 from adastack.viewer.svg import slim
 
+MOST_COLUMNS = 4
+"""Of a table that fits a phone."""
+
 
 class Page:
     """A page that grows from top to bottom and is written whole.
@@ -65,14 +68,20 @@ class Page:
     def table(
         self, header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = ""
     ) -> None:
-        """Adds a table of texts; a wide one scrolls."""
+        """Adds a table of texts; on a narrow screen the rows of a wide one become cards."""
+        wide = len(header) > MOST_COLUMNS
         title = f"<caption>{escape(caption)}</caption>" if caption else ""
         head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+        names = [f' data-name="{escape(cell)}"' if wide else "" for cell in header]
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+            "<tr>"
+            + "".join(f"<td{n}>{escape(cell)}</td>" for n, cell in zip(names, row, strict=True))
+            + "</tr>"
+            for row in rows
         )
+        kind = ' class="wide"' if wide else ""
         self._parts.append(
-            f'<div class="scroll"><table>{title}<thead><tr>{head}</tr></thead>'
+            f'<div class="scroll"><table{kind}>{title}<thead><tr>{head}</tr></thead>'
             f"<tbody>{body}</tbody></table></div>"
         )
 
