@@ -85,6 +85,16 @@ def test_stable_baselines_learns_the_maze(monkeypatch, capsys, tmp_path):
     assert "success 1" in (tmp_path / "policy" / "README.md").read_text()
 
 
+def test_a_frame_stack_in_stable_baselines(monkeypatch, capsys):
+    """A short corridor that is always the same is learned with the paper's settings."""
+    pytest.importorskip("stable_baselines3")
+    words = ("--length", "2", "--steps", "10240", "--fixed")
+    lines = run("sb3_frame_stack.py", monkeypatch, capsys, *words).splitlines()
+    assert len(lines) == 10
+    assert lines[-1].startswith("steps 10240, success ")
+    assert float(lines[-1].split()[-1]) >= 0.9
+
+
 def test_the_how_to_shows_the_examples():
     texts = [(EXAMPLES / name).read_text() for name in ("own_rule.py", "own_environment.py")]
     blocks = re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.S)
