@@ -198,15 +198,15 @@ def test_tables_rows_and_policies_of_a_task_are_the_plain_network(task, rule, k,
         for tables in (True, False)
     )
     params = jax.tree.map(lambda leaf: leaf[0], table.init([0]).params)
-    stacks = jnp.asarray(table.induced.stacks)
-    filled = None if read_empty else jnp.asarray((table.induced.stacks != task.empty).sum(1))
-    n = len(stacks)
+    n = table.induced.n_agent_states
     agent, joint = jnp.arange(n)[::-1], jnp.arange(n) % (task.n_actions * table.n_memory)
-    outputs, values = table.net.apply(params, stacks, filled)
-    expected = rows._evaluation(rows._row(outputs[::-1], values[::-1]), joint)
+    expected = table.evaluate_plainly(params, agent, joint)
     for of in (table, rows):
         for ours, plain in zip(of.evaluate(params, agent, joint), expected, strict=True):
             np.testing.assert_allclose(ours, plain, atol=1e-5)
+    stacks = jnp.asarray(table.induced.stacks)
+    filled = None if read_empty else jnp.asarray((table.induced.stacks != task.empty).sum(1))
+    outputs, _ = table.net.apply(params, stacks, filled)
     np.testing.assert_allclose(table._output_table(params), outputs, atol=1e-5)
     np.testing.assert_allclose(rows.outputs(params, stacks), outputs, atol=1e-5)
 

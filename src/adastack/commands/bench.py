@@ -11,7 +11,7 @@ from rich.text import Text
 
 from adastack.commands import Output
 
-CHAPTERS = ("wrappers", "tabular", "deep", "worlds", "sb3")
+CHAPTERS = ("wrappers", "tabular", "deep", "sequences", "worlds", "sb3")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

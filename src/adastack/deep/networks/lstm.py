@@ -75,22 +75,20 @@ def tokens(prefixes: Prefixes) -> int:
 
 
 class _Weights(NamedTuple):
-    embed: Array
-    embed_bias: Array
-    inputs: Array
-    recurrent: Array
+    embed: Any
+    inputs: tuple[Array, ...]
+    """Of each gate; joined, they would have to be copied there and back at every gradient."""
+    recurrent: tuple[Array, ...]
     bias: Array
 
 
 def _weights(body: Any) -> _Weights:
-    """The weights of the gates, joined."""
-    embed, cell = body["Dense_0"], body["OptimizedLSTMCell_0"]
+    cell = body["OptimizedLSTMCell_0"]
     return _Weights(
-        embed["kernel"],
-        embed["bias"],
-        jnp.concatenate([cell[f"i{gate}"]["kernel"] for gate in GATES], axis=-1),
-        jnp.concatenate([cell[f"h{gate}"]["kernel"] for gate in GATES], axis=-1),
-        jnp.concatenate([cell[f"h{gate}"]["bias"] for gate in GATES], axis=-1),
+        body["Dense_0"],
+        tuple(cell[f"i{gate}"]["kernel"] for gate in GATES),
+        tuple(cell[f"h{gate}"]["kernel"] for gate in GATES),
+        jnp.concatenate([cell[f"h{gate}"]["bias"] for gate in GATES]),
     )
 
 
@@ -100,19 +98,27 @@ def _gate_inputs(weights: _Weights, features: Array) -> Array:
     Between the embedding and the gates nothing is nonlinear, so where features are few the two are
     multiplied first.
     """
-    if 2 * features.shape[-1] > weights.embed.shape[1]:
-        return (features @ weights.embed + weights.embed_bias) @ weights.inputs + weights.bias
-    bias = weights.embed_bias @ weights.inputs + weights.bias
-    return features @ (weights.embed @ weights.inputs) + bias
+    kernel, bias = weights.embed["kernel"], weights.embed["bias"]
+    if 2 * features.shape[-1] > kernel.shape[1]:
+        return _to_gates(features @ kernel + bias, weights.inputs) + weights.bias
+    joined = _to_gates(jnp.concatenate([kernel, bias[None]]), weights.inputs)
+    return features @ joined[:-1] + (joined[-1] + weights.bias)
+
+
+def _to_gates(rows: Array, kernels: Sequence[Array]) -> Array:
+    """(..., hidden) -> (..., 4 hidden)."""
+    return jnp.concatenate([rows @ kernel for kernel in kernels], axis=-1)
 
 
 @jax.custom_vjp
-def hidden_states(inputs: Array, recurrent: Array, parent: Array | None, kept: Array | None) -> Any:
+def hidden_states(
+    inputs: Array, recurrent: tuple[Array, ...], parent: Array | None, kept: Array | None
+) -> Any:
     """The hidden states of an LSTM, level by level.
 
     Args:
         inputs: (levels, columns, 4 hidden): what the slots add to the gates.
-        recurrent: (hidden, 4 hidden).
+        recurrent: For each gate, (hidden, hidden).
         parent: (levels, columns): the column, in the level before, that each goes on from; its own,
             if None.
         kept: (levels, columns): whether each goes on from a state at all, or begins; all do, except
@@ -131,36 +137,45 @@ def _cell(gates: Array, before: Array | None) -> tuple[Array, Array, tuple[Array
 
 
 def _forward(
-    inputs: Array, recurrent: Array, parent: Array | None, kept: Array | None
+    inputs: Array, recurrent: tuple[Array, ...], parent: Array | None, kept: Array | None
 ) -> tuple[Array, Any]:
     hidden, state, first = _cell(inputs[0], None)
+    kernels = _kernels(recurrent, len(inputs))
 
     def step(carry: tuple[Array, Array], now: Any) -> tuple[tuple[Array, Array], Any]:
         inputs, parent, kept = now
         hidden, state = carry if parent is None else (part[parent] for part in carry)
         if kept is not None:
             hidden, state = (jnp.where(kept[:, None], part, 0.0) for part in (hidden, state))
-        after, new, activations = _cell(inputs + hidden @ recurrent, state)
+        after, new, activations = _cell(inputs + _to_gates(hidden, kernels), state)
         return (after, new), (after, hidden, state, activations)
 
     later = jax.tree.map(lambda leaf: leaf[1:], (inputs, parent, kept))
-    _, (after, *saved) = jax.lax.scan(step, (hidden, state), later, unroll=_unroll(inputs))
+    _, (after, *saved) = jax.lax.scan(step, (hidden, state), later, unroll=_unroll(len(inputs)))
     residuals = (first, saved, recurrent, parent, kept)
     return jnp.concatenate([hidden[None], after]), residuals
 
 
-def _unroll(inputs: Array) -> int:
-    return max(1, len(inputs) - 1) if len(inputs) <= UNROLLED else 1
+def _unroll(levels: int) -> int:
+    return max(1, levels - 1) if levels <= UNROLLED else 1
 
 
-def _backward(residuals: Any, slopes: Array) -> tuple[Array, Array, None, None]:
-    """The weights' gradient is one product, after the loop, over all levels."""
+def _kernels(recurrent: tuple[Array, ...], levels: int) -> tuple[Array, ...]:
+    """The recurrent weights as they are multiplied with: joined where many levels follow."""
+    return recurrent if levels <= UNROLLED else (jnp.concatenate(recurrent, axis=-1),)
+
+
+def _backward(residuals: Any, slopes: Array) -> tuple[Array, tuple[Array, ...], None, None]:
+    """The weights' gradient is one product for each gate, after the loop, over all levels."""
     first, (hidden, state, activations), recurrent, parent, kept = residuals
+    kernels = _kernels(recurrent, len(slopes))
 
     def step(carry: tuple[Array, Array], now: Any) -> tuple[tuple[Array, Array], Array]:
         slope, activations, state, parent, kept = now
         gates, to_state = _cell_backward(carry[0] + slope, carry[1], activations, state)
-        back = (gates @ recurrent.T, to_state)
+        parts = jnp.split(gates, len(kernels), axis=-1)
+        to_hidden = sum(part @ kernel.T for part, kernel in zip(parts, kernels, strict=True))
+        back = (to_hidden, to_state)
         if kept is not None:
             back = tuple(jnp.where(kept[:, None], part, 0.0) for part in back)
         if parent is not None:
@@ -170,10 +185,13 @@ def _backward(residuals: Any, slopes: Array) -> tuple[Array, Array, None, None]:
     later = jax.tree.map(lambda leaf: leaf[1:], (slopes, parent, kept))
     xs = (later[0], activations, state, *later[1:])
     zeros = jnp.zeros_like(slopes[0])
-    carry, gates = jax.lax.scan(step, (zeros, zeros), xs, reverse=True, unroll=_unroll(slopes))
+    unroll = _unroll(len(slopes))
+    carry, gates = jax.lax.scan(step, (zeros, zeros), xs, reverse=True, unroll=unroll)
     begin, _ = _cell_backward(carry[0] + slopes[0], carry[1], first, None)
-    rows = [part.reshape(-1, part.shape[-1]) for part in (hidden, gates)]
-    return jnp.concatenate([begin[None], gates]), rows[0].T @ rows[1], None, None
+    before = hidden.reshape(-1, hidden.shape[-1]).T
+    parts = jnp.split(gates.reshape(-1, gates.shape[-1]), len(recurrent), axis=-1)
+    gradient = tuple(before @ part for part in parts)
+    return jnp.concatenate([begin[None], gates]), gradient, None, None
 
 
 def _cell_backward(
