@@ -75,15 +75,15 @@ def prefixes_of(stacks: Any, empty: int, read_empty: bool, most: int) -> Prefixe
     end = np.full(n, -1, np.int32)
     parts: list[tuple[NDArray[Any], ...]] = []
     total = 0
-    for depth in range(k):
-        open_ = np.flatnonzero(filled > depth)
+    for level in range(k):
+        open_ = np.flatnonzero(filled > level)
         if not len(open_):
             break
-        symbol = stacks[open_, k - filled[open_] + depth]
+        symbol = stacks[open_, k - filled[open_] + level]
         pairs = (end[open_].astype(np.int64) + 1) * (empty + 1) + symbol
         distinct, number = np.unique(pairs, return_inverse=True)
         parent, last = np.divmod(distinct, empty + 1)
-        parts.append((last, parent - 1, np.full(len(distinct), depth)))
+        parts.append((last, parent - 1, np.full(len(distinct), level)))
         end[open_] = total + number
         total += len(distinct)
         if total > most:
