@@ -25,8 +25,7 @@ def make_session(
     """
     enable_compilation_cache()
     memory, k, seeds, steps = (document[key] for key in ("memory", "stack_size", "seeds", "steps"))
-    # A run from before the setting was there has read empty slots.
-    settings = from_document(PPOSettings, {"read_empty": True, **document["settings"]})
+    settings = from_document(PPOSettings, document["settings"])
     rest = memory_rule(memory, settings.fill_first), k, settings, seeds, steps
     if task.kind == "finite":
         return FiniteSession(task.finite(), *rest)
