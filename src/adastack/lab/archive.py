@@ -73,14 +73,16 @@ class Archive:
         body = self.body(job.address)
         if body is None:
             return False
-        tests = body.get("tests", {})
-        for test in job.evaluate:
-            reason = outdated_test(body, test) if test.address in tests else None
-            if reason is not None:
-                self.changed[job.address] = f"tested on {test.task}: {reason}"
-        return all(each.address in tests for each in job.evaluate) and (
-            job.address not in self.changed
-        )
+        # All are looked at, so that each one that has changed is known.
+        return sum(not self._tested(body, job, test) for test in job.evaluate) == 0
+
+    def _tested(self, body: Document, job: Job, test: Evaluation) -> bool:
+        if test.address not in body.get("tests", {}):
+            return False
+        reason = outdated_test(body, test)
+        if reason is not None:
+            self.changed[job.address] = f"tested on {test.task}: {reason}"
+        return reason is None
 
     def document(self, job: Job) -> Document:
         """All that is known of a job.

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
 FORMAT = 1
@@ -28,7 +29,7 @@ class Evaluation:
     @property
     def address(self) -> str:
         """The name of its file."""
-        return _hash([self.task, self.episodes, self.greedy, self.seed])
+        return _evaluation_address(self)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Job:
     evaluate: tuple[Evaluation, ...] = ()
     """Tests of a trained job. They are no part of the address: more can be added to a run."""
 
-    @property
+    @cached_property
     def address(self) -> str:
         """A folder's name: readable, and different for different settings."""
         digest = _hash({"format": FORMAT, "kind": self.kind, "settings": self.settings})
@@ -106,6 +107,11 @@ def merged(jobs: Iterable[Job]) -> list[Job]:
         extra = tuple(e for e in job.evaluate if e not in known.evaluate)
         found[job.address] = replace(known, evaluate=known.evaluate + extra)
     return list(found.values())
+
+
+@cache
+def _evaluation_address(test: Evaluation) -> str:
+    return _hash([test.task, test.episodes, test.greedy, test.seed])
 
 
 def _hash(value: Any) -> str:
