@@ -7,6 +7,7 @@ import pytest
 from adastack.lab.execute import kind_of
 from adastack.lab.job import Job
 from adastack.progress import Silent
+from adastack.theory.autoencode import autoencode
 from adastack.theory.cost import Shape, cost
 
 
@@ -80,3 +81,28 @@ def test_td_ends_on_either_side():
     assert found["lower"] > 0
     assert found["higher"] > 0
     assert found["lower"] + found["higher"] <= 6 * 4
+
+
+@pytest.mark.parametrize("cards", [1, 2, 3])
+def test_autoencode_needs_a_slot_for_each_card_and_one_more(cards):
+    found = computed("autoencode", cards=cards)
+    assert found == {"kappa": cards + 1, "frames": 2 * cards}
+
+
+def test_autoencode_pays_for_the_cards_in_reverse():
+    """A player with the whole hand in mind earns 1; one that forgot the order earns less."""
+    task = autoencode(3, suits=2)
+    assert task.n_states == 2**3 * 6 + 1
+    totals = []
+    for state in task.start_states:
+        hand, place, total = [], int(state), 0.0
+        for step in range(6):
+            seen = int(task.observation[place])
+            hand += [seen] if step < 3 else []
+            assert (seen == 2) == (step >= 3)
+            action = hand[5 - step] if step >= 3 else 0
+            total += float(task.reward[place, action, 0])
+            assert bool(task.ends[place, action, 0]) == (step == 5)
+            place = int(task.next_state[place, action, 0])
+        totals.append(total)
+    assert totals == pytest.approx([1.0] * 8)

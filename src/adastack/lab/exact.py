@@ -11,7 +11,9 @@ from adastack.process.induced import induce
 from adastack.progress import Progress
 from adastack.tasks import make_task
 from adastack.theory import answers
+from adastack.theory.autoencode import autoencode
 from adastack.theory.cost import Shape, cost_table
+from adastack.theory.kappa import kappa
 from adastack.theory.optimal import GAMMA
 from adastack.theory.question import Question
 from adastack.theory.table import SPECS
@@ -88,6 +90,16 @@ def find_partial_orders(settings: Settings, folder: Path, progress: Progress) ->
 def find_td_sides(settings: Settings, folder: Path, progress: Progress) -> Result:
     """At how many stacks TD(0) ends below and above the true value. Settings: tasks, gamma."""
     return td_sides(settings["tasks"], settings["gamma"])._asdict()
+
+
+@register_kind("autoencode")
+def find_autoencode(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """The smallest sufficient stacks of a small Autoencode. Settings: cards.
+
+    Gives kappa, and frames, the smallest sufficient frame stack.
+    """
+    task = autoencode(settings["cards"])
+    return {"kappa": kappa(task).kappa, "frames": kappa(task, "frame").kappa}
 
 
 @register_kind("states")

@@ -25,6 +25,8 @@ TD_TASKS = {
 }
 """Tasks with the slots that are enough for them."""
 SMOKE = ("heaven-hell", "office")
+CARDS = (1, 2, 3)
+"""Cards of the Autoencodes that are small enough."""
 MACHINES = ("office", "key-order")
 TICKED = tuple(spec for spec in SPECS if spec not in MACHINES)
 COLUMNS = ("paper_consistent", "discounted", "undiscounted", "exploring")
@@ -37,6 +39,7 @@ def sweep(scale: Scale) -> list[Job]:
     return [
         *(Job("consistency", {"task": spec}) for spec in specs),
         *(Job("td", {"task": task, "k": TD_TASKS[task]}) for task in tasks),
+        *(Job("autoencode", {"cards": n}) for n in scale.pick(paper=CARDS, smoke=CARDS[:1])),
     ]
 
 
@@ -102,6 +105,13 @@ def _kappa(spec: str) -> Check:
     return exactly("consistency", judge, task=spec)
 
 
+def _autoencode(cards: int, name: str, want: int) -> Check:
+    def judge(row: dict[str, Any]) -> Found:
+        return judged(row[name] == want, f"{cards} cards: {row[name]} (paper {want})")
+
+    return exactly("autoencode", judge, cards=cards)
+
+
 def _optimal(task: str) -> Check:
     def judge(row: dict[str, Any]) -> Found:
         return judged(bool(row["optimal"]), f"{task}: {row['value']:.3g} of {row['optimum']:.3g}")
@@ -161,6 +171,26 @@ CLAIMS = (
         all_of([_kappa(spec) for spec in SPECS], "the exact kappa is the printed one"),
         why="The table gives reward machines kappa = T; in these two the observation that drove "
         "the machine is enough.",
+    ),
+    Claim(
+        "consistency-autoencode",
+        "In Autoencode as many slots are enough as there are cards, half of the episode.",
+        "Table 2",
+        all_of(
+            [_autoencode(cards, "kappa", cards) for cards in CARDS],
+            "the exact kappa with one, two and three cards is their number",
+        ),
+        why="It is one more: while the cards are named, the current observation takes a slot, too, "
+        "as it does in the T-maze, whose two slots are the cue and the current observation.",
+    ),
+    Claim(
+        "consistency-autoencode-frames",
+        "In Autoencode a frame stack must reach back over the whole episode.",
+        "Table 2",
+        all_of(
+            [_autoencode(cards, "frames", 2 * cards) for cards in CARDS],
+            "the smallest sufficient frame stack has two slots for each card",
+        ),
     ),
     Claim(
         "consistency-td",
