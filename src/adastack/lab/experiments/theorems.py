@@ -14,7 +14,7 @@ from adastack.lab.studies.study import PPO_SEEDS, Memory, Point, Study, tmaze
 from adastack.lab.studies.study_figures import analysis, show_study, together
 
 ORDERS: Any = {"tasks": 12, "gamma": 0.9}
-SIDES: Any = {"tasks": 60, "gamma": 0.9}
+SIDES: Any = {"tasks": 600, "gamma": 0.9}
 SMOKE: Any = {"tasks": 1, "gamma": 0.9}
 IMITATED = (
     tmaze("passive", 6),
@@ -26,6 +26,8 @@ IMITATED = (
 """Tasks with a finite k*."""
 WITHOUT_KAPPA = "pomdp:file=tiger"
 """The tiger."""
+GENERALLY = 0.75
+"""The share of stacks that counts as generally."""
 NEARLY = 0.98
 """The share of the optimal value that counts as optimal."""
 
@@ -127,13 +129,13 @@ def _same(row: dict[str, Any]) -> Found:
 
 
 def _sides(row: dict[str, Any]) -> Found:
-    """More often lower than not, by Wilson's interval."""
+    """Lower at most stacks, by Wilson's interval."""
     lower, count = row["lower"], row["lower"] + row["higher"]
     share = wilson_interval(lower, count)
     text = f"lower at {lower} of {count} stacks {share}"
-    if share.low > 0.5:
+    if share.low > GENERALLY:
         return Found("holds", text)
-    return Found("refuted" if share.high < 0.5 else "not shown", text)
+    return Found("refuted" if share.high < GENERALLY else "not shown", text)
 
 
 def _converges(point: Point) -> Check:
@@ -142,6 +144,7 @@ def _converges(point: Point) -> Check:
     return given(solves("optimality", ours, NEARLY), theirs, "optimality", NEARLY)
 
 
+LIMIT = "after 10^6 steps, as a limit cannot be run"
 CONVERGES = "more than half of the seeds end with 98% of the optimal value, where FS(k*) can"
 CLAIMS = (
     Claim(
@@ -163,17 +166,19 @@ CLAIMS = (
     ),
     Claim(
         "theorems-1-episodic",
-        "An unbiased learner, REINFORCE, ends with an optimal policy with kappa slots.",
+        "An unbiased learner, REINFORCE, finds an optimal policy with kappa slots.",
         "Theorem 1; Corollary 1",
         all_of([_converges(point) for point in EPISODIC], CONVERGES),
+        reading=LIMIT,
         why="The theorem assumes that the learner finds the best policy of its class. A gradient "
         "stops where it vanishes, and always guessing one goal is such a place.",
     ),
     Claim(
         "theorems-1-average",
-        "The same holds for REINFORCE on the average reward of continual tasks.",
+        "REINFORCE on the average reward of continual tasks does, too.",
         "Theorem 1; Corollary 2",
         all_of([_converges(point) for point in CONTINUAL], CONVERGES),
+        reading=LIMIT,
         why="The theorem assumes that the learner finds the best policy of its class.",
     ),
     Claim(
@@ -200,8 +205,8 @@ CLAIMS = (
         "theorems-td-lower",
         "The fixed point of TD is generally lower than the true value of a stack.",
         "Section 4, after Theorem 2",
-        all_of([exactly("td-sides", _sides, **SIDES)], "at more than half of the stacks, 95%"),
-        why="The average over hidden states can err to either side.",
+        all_of([exactly("td-sides", _sides, **SIDES)], "at three of four stacks where they differ"),
+        why="An average over hidden states errs to either side, here about as often up as down.",
     ),
 )
 EXPERIMENT = Experiment(sweep=sweep, analyse=analyse, claims=CLAIMS)
