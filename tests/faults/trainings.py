@@ -36,13 +36,17 @@ ALL = {**TABULAR, **DEEP}
 
 
 def often() -> None:
-    """Checkpoints after every chunk, and chunks as short as can be."""
+    """Checkpoints after every chunk, chunks as short as can be, and little time for the rest."""
     from adastack import training
+    from adastack.deep.session import DeepSession
     from adastack.tabular import session
+    from adastack.theory import kappa
 
     training.SAVE_SECONDS = 0.0
     training.picture_of = lambda curves: b"a picture, which takes longer than the training"
     session.CHUNK_SECONDS = 0.002
+    session.Session.evaluation_episodes = DeepSession.evaluation_episodes = 10
+    kappa.quick_optimum = lambda *args, **options: None
 
 
 def train(name: str, *more: str, before: Callable[[], None] = often) -> Callable[[], int]:
