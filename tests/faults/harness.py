@@ -46,6 +46,8 @@ class Child:
     def __init__(self, work: Callable[[], int | None], place: Path) -> None:
         self.out, self.err = place / ".out", place / ".err"
         self.place = place
+        for path in (self.out, self.err):  # Before the fork: it may be killed before it runs.
+            path.touch()
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
