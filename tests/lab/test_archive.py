@@ -9,6 +9,7 @@ import pytest
 from adastack.cli import main
 from adastack.commands import archive as commands
 from adastack.commands.archive import wanted_jobs
+from adastack.files import write_json
 from adastack.lab import experiments, meaning
 from adastack.lab.archive import EVIDENCE, Archive
 from adastack.lab.archive_file import columns, encode, rows_of
@@ -18,7 +19,7 @@ from adastack.lab.evidence import Evidence
 from adastack.lab.execute import perform
 from adastack.lab.experiment import SCALES, Experiment
 from adastack.lab.job import Evaluation, Job
-from adastack.lab.manifest import to_jsonable
+from adastack.lab.manifest import to_jsonable, write_manifest
 from adastack.lab.publish import write_results
 from adastack.lab.report_data import gather
 from adastack.lab.results import Results
@@ -150,6 +151,23 @@ def test_more_tests_are_added_to_the_same_run(stores, tmp_path):
     assert found.kept.count(more.address) == 1
     both = Job("train", more.settings, (*JOBS[0].evaluate, *more.evaluate))
     assert Archive(archive.root).is_finished(both)
+
+
+def test_curves_outlast_the_format_of_a_run(stores, archive, tmp_path):
+    """A manifest vouches for the files of its job: a run of another version is archived, too."""
+    shutil.copytree(stores / "one", tmp_path / "lab")
+    store, job = Store(tmp_path / "lab"), JOBS[0]
+    path, manifest = store.folder(job) / "run" / "checkpoint.json", store.document(job)
+    write_json(path, {"slot": json.loads(path.read_text())["slot"], "checksum": "as it was"})
+    (store.folder(job) / "run" / "settings.json").write_text("{}")
+    files = {name: sum_ for name, sum_ in manifest["files"].items() if not name.startswith("run/")}
+    write_manifest(store.folder(job), {**manifest, "files": files})
+    again = archived(tmp_path / "archive", tmp_path / "lab")
+    assert again.path(job.address).read_bytes() == archive.path(job.address).read_bytes()
+    path.write_bytes(b"{}")
+    found = merge([tmp_path / "lab"], Archive(tmp_path / "none"), JOBS)
+    reason = "run/checkpoint.json: the content does not match its checksum"
+    assert found.refused == {job.address: reason}
 
 
 def test_new_means_of_the_same_run_are_added(stores, tmp_path, monkeypatch):

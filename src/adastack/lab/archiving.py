@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +72,7 @@ def _merge_store(store: Store, archive: Archive, asked: Collection[str], found: 
     jobs, names = {job.address: job for job in store.jobs()}, _Names(store)
     for address in (folder.name for folder in store.folders()):
         if address not in jobs:
-            found.refused[address] = f"{store.root / address}: expected the job of that name"
+            found.refused[address] = "its folder has not the name of its job"
             continue
         try:
             if not (store.folder(jobs[address]) / DONE).exists():
@@ -83,7 +84,7 @@ def _merge_store(store: Store, archive: Archive, asked: Collection[str], found: 
             else:
                 _put(archive, body_of(store, jobs[address]), found)
         except DamagedFileError as error:
-            found.refused[address] = str(error)
+            found.refused[address] = str(error).replace(f"{store.root / address}{os.sep}", "")
 
 
 class _Names:
