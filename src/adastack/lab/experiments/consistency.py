@@ -107,7 +107,8 @@ def _kappa(spec: str) -> Check:
 
 def _autoencode(cards: int, name: str, want: int) -> Check:
     def judge(row: dict[str, Any]) -> Found:
-        return judged(row[name] == want, f"{cards} cards: {row[name]} (paper {want})")
+        cards_shown = "1 card" if cards == 1 else f"{cards} cards"
+        return judged(row[name] == want, f"{cards_shown}: {row[name]} (paper {want})")
 
     return exactly("autoencode", judge, cards=cards)
 
