@@ -69,9 +69,9 @@ def read_prefixes(bodies: Sequence[Any], prefixes: Prefixes) -> list[Array]:
     return [tower(_weights(body)) for body in bodies]
 
 
-def tokens(prefixes: Prefixes) -> int:
+def tokens(prefixes: Prefixes) -> float:
     """How many slots' worth of work one pass over the prefixes is."""
-    return int(prefixes.widths.max()) * len(prefixes.widths)
+    return float(prefixes.widths.max()) * len(prefixes.widths)
 
 
 class _Weights(NamedTuple):

@@ -16,6 +16,10 @@ from adastack.deep.networks.prefixes import Prefixes
 from adastack.deep.networks.slots import from_oldest, look_up, newest
 
 EPSILON = 1e-6
+SCORES_PER_SLOT = 800
+"""So many scores, of all heads and layers, take as long as the layers of one slot."""
+MOST_PREFIXES = 2048
+"""The scores of more would take hundreds of megabytes."""
 
 
 class Body(nn.Module):
@@ -91,11 +95,11 @@ def read_prefixes(bodies: Sequence[Any], prefixes: Prefixes) -> list[Array]:
     return [tower(body) for body in bodies]
 
 
-def tokens(prefixes: Prefixes) -> int:
+def tokens(prefixes: Prefixes) -> float:
     """How many slots' worth of work one pass over the prefixes is."""
-    # A prefix attends to all others, whether it sees them or not.
-    hidden = 128
-    return int(len(prefixes) * (1 + len(prefixes) / (6 * hidden)))
+    n = len(prefixes)
+    # A prefix is scored against all others, whether it sees them or not.
+    return n + n**2 / SCORES_PER_SLOT if n <= MOST_PREFIXES else math.inf
 
 
 def _layers(body: Any, x: Array, mask: Array, end: Array | None) -> Array:
