@@ -1,10 +1,15 @@
+import gc
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import gymnasium
 import pytest
 
+from adastack import cli
 from adastack.cli import VERBS, main
 
 
@@ -149,3 +154,28 @@ def test_runs_lists_what_was_trained(tmp_path, monkeypatch, capsys):
     assert "1 run in runs" in shown
     assert main(["runs", "xormaze"]) == 0
     assert "0 runs in runs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_heard_also_in_a_callback(number, capsys):
+    """Python goes on from an exception in a callback of the garbage collector."""
+    calls = []
+
+    def callback(phase, info):
+        if phase == "start" and not calls:
+            calls.append(1)
+            os.kill(os.getpid(), number)
+            for _ in range(1000):  # The handler runs here.
+                pass
+
+    gc.callbacks.append(callback)
+    try:
+        with cli._signals("adastack", at_once=False):
+            gc.collect()
+            time.sleep(5)
+        pytest.fail("not heard")
+    except KeyboardInterrupt:
+        pass
+    finally:
+        gc.callbacks.remove(callback)
+    assert "Traceback" not in capsys.readouterr().err

@@ -107,23 +107,35 @@ def _run(module: ModuleType, args: argparse.Namespace) -> Any:
 @contextmanager
 def _signals(name: str, at_once: bool) -> Iterator[None]:
     """Ctrl-C and SIGTERM end the process, or the verb, with one line."""
+    got = signal.SIGINT
 
     def end(number: int, frame: FrameType | None) -> None:
-        what = SIGNALS[signal.Signals(number)]
+        nonlocal got
+        got = signal.Signals(number)
+        what = SIGNALS[got]
         if at_once:
             _say(name, what)
             os._exit(FAILED)
         raise KeyboardInterrupt(what)
 
+    def again(ignored: Any) -> None:
+        # It came in a callback (jax has one of the garbage collector's), which Python goes on from.
+        if isinstance(ignored.exc_value, KeyboardInterrupt):
+            threading.Timer(0.01, os.kill, (os.getpid(), got)).start()
+        else:
+            hook(ignored)
+
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    hook, sys.unraisablehook = sys.unraisablehook, again
     # Whoever ignores Ctrl-C (a job in the background) goes on doing so.
     heard = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
     before = {each: signal.signal(each, end) for each in heard}
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         for each, handler in before.items():
             signal.signal(each, handler)
 

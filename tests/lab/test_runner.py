@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,8 @@ from adastack.lab.job import Job
 from adastack.lab.runner import run
 from adastack.lab.speed_estimates import SpeedEstimates
 from adastack.lab.store import Store, StoreError
+from adastack.lab.worker import environment
+from adastack.tasks import registry
 from lab.kinds import HEARS_CTRL_C, longer, quick, tabular
 
 
@@ -300,3 +303,22 @@ def test_curves_are_the_same_in_any_process(store, tmp_path):
         perform(job, folder, Silent())
     ours, theirs = here.metrics(job), store.metrics(job)
     assert all(np.array_equal(ours[name], theirs[name], equal_nan=True) for name in theirs)
+
+
+def test_workers_find_modules_that_the_user_named_and_no_others(store, tmp_path, monkeypatch):
+    """The current folder comes last, and only where something was imported from it by name."""
+    (tmp_path / "numba.py").write_text("raise RuntimeError('somebody else ran')")
+    (tmp_path / "my_tasks.py").write_text(
+        "from adastack.tasks import TaskEntry, passive_tmaze, register_task\n"
+        "def mine():\n    return passive_tmaze(length=4)\n"
+        "register_task(TaskEntry('my-maze', mine, 'the cue'))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])  # As `python -m` has it.
+    assert str(tmp_path) not in environment()["PYTHONPATH"].split(os.pathsep)
+    registry.import_module("my_tasks")
+    assert environment()["PYTHONPATH"].split(os.pathsep)[-1] == str(tmp_path)
+    job = tabular([0])
+    settings = {**job.settings, "task": "my-maze", "imports": ["my_tasks"]}
+    mine = replace(job, settings=settings)
+    assert run([mine], store, workers=1).finished == [mine.address]
