@@ -64,7 +64,7 @@ def test_the_vector_memory_logs_what_single_memories_do(tmp_path):
     assert len(tables[0]) == 4
     for one, other in zip(*tables, strict=True):
         memory = [name for name in one if name.startswith("memory/")]
-        assert len(memory) == 8
+        assert len(memory) == 9
         assert {name: one[name] for name in memory} == {name: other[name] for name in memory}
 
 
