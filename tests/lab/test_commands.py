@@ -102,10 +102,14 @@ def test_a_file_is_no_store(adastack, tmp_path, more):
     code, error = adastack("reproduce", "small", *more)
     assert (code, error.count("\n")) == (2, 1)
     assert f"cannot write to the store {tmp_path / 'lab'}: Not a directory" in error
-    for verb in ("runs", "report"):
+    expected = {
+        "runs": f"or a store in {tmp_path / 'lab'} (`adastack reproduce`), actual: neither",
+        "report": f"expected a store, actual: {tmp_path / 'lab'}; run `adastack reproduce`",
+    }
+    for verb, words in expected.items():
         code, error = adastack(verb)
         assert (code, error.count("\n")) == (2, 1)
-        assert f"expected a store, actual: {tmp_path / 'lab'}; run `adastack reproduce`" in error
+        assert words in error
 
 
 def test_a_failed_run_is_exit_code_1(adastack, capsys, tmp_path):
