@@ -108,9 +108,7 @@ def test_tables_have_the_gradient_of_every_row(net, form):
     schedule = Schedule(jnp.array(1e-3), jnp.array(0.1), jnp.array(0.2))
     gradients = [
         jax.jit(
-            jax.grad(
-                lambda params, of=of: loss(params, batch, schedule, of.evaluate, of.settings)[0]
-            )
+            jax.grad(lambda params, of=of: loss(params, batch, schedule, of.evaluate, of.settings))
         )(params)
         for of in (table, plain)
     ]

@@ -102,12 +102,20 @@ def scaled(
 
 def loss(
     params: Params, batch: Batch, schedule: Schedule, evaluate: Evaluate, settings: PPOSettings
-) -> tuple[Array, Array]:
-    """The clipped objective, the value loss and the entropies, as one number to make small.
-
-    Also what `adastack.process.events.LEARNING` names, (7,).
-    """
+) -> Array:
+    """The clipped objective, the value loss and the entropies, as one number to make small."""
     evaluation = evaluate(params, batch.inputs, batch.action)
+    total, value_loss, weight = _losses(evaluation, batch, settings)
+    if settings.critic:
+        total += settings.value_coef * value_loss
+    bonus = jnp.stack([schedule.entropy, schedule.memory_entropy])[: weight.shape[1]]
+    return total - (bonus * (weight * evaluation.entropy).mean(axis=0)).sum()
+
+
+def _losses(
+    evaluation: Evaluation, batch: Batch, settings: PPOSettings
+) -> tuple[Array, Array, Array]:
+    """The policy's loss, the critic's, and the weights of the rows, (rows, heads)."""
     advantage = batch.advantage
     if settings.normalize_advantage and len(advantage) > 1:
         deviation = jnp.std(advantage, ddof=1)
@@ -120,23 +128,30 @@ def loss(
         ratio, weight = jnp.exp(evaluation.log_prob - batch.log_prob), batch.weight
     clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
     gain = jnp.minimum(ratio * advantage[:, None], clipped * advantage[:, None])
-    total = -(weight[:, : gain.shape[1]] * gain).mean(axis=0).sum()
-    policy_loss, value_loss = total, jnp.zeros(())
-    if settings.critic:
-        errors = (batch.returns - evaluation.value) ** 2
-        value_loss = jnp.mean(weight[:, -1] * errors)
-        total += settings.value_coef * value_loss
-    bonus = jnp.stack([schedule.entropy, schedule.memory_entropy])[: weight.shape[1]]
-    total = total - (bonus * (weight * evaluation.entropy).mean(axis=0)).sum()
-    moved = evaluation.log_prob.sum(axis=1) - batch.log_prob.sum(axis=1)
+    policy_loss = -(weight[:, : gain.shape[1]] * gain).mean(axis=0).sum()
+    if not settings.critic:
+        return policy_loss, jnp.zeros(()), weight
+    errors = (batch.returns - evaluation.value) ** 2
+    return policy_loss, jnp.mean(weight[:, -1] * errors), weight
+
+
+def _measured(params: Params, batch: Batch, evaluate: Evaluate, settings: PPOSettings) -> Array:
+    """(6,): what `adastack.process.events.LEARNING` names after the loss."""
+    evaluation = evaluate(params, batch.inputs, batch.action)
+    policy_loss, value_loss, _ = _losses(evaluation, batch, settings)
+    moved = evaluation.log_prob - batch.log_prob
+    moved = moved if batch.weight is not None else moved.sum(axis=1)[:, None]
     entropy = evaluation.entropy.mean(axis=0)
-    numbers = (
-        *(total, policy_loss, value_loss),
-        *(entropy[0], entropy[1] if len(entropy) > 1 else jnp.nan),
-        jnp.mean(jnp.exp(moved) - 1 - moved),
-        jnp.mean(jnp.abs(ratio - 1) > settings.clip_range),
+    return jnp.stack(
+        [
+            policy_loss,
+            value_loss,
+            entropy[0],
+            entropy[1] if len(entropy) > 1 else jnp.nan,
+            jnp.mean(jnp.exp(moved) - 1 - moved, axis=0).sum(),
+            jnp.mean(jnp.abs(jnp.exp(moved) - 1) > settings.clip_range),
+        ]
     )
-    return total, jax.lax.stop_gradient(jnp.stack(numbers))
 
 
 def optimiser(settings: PPOSettings) -> optax.GradientTransformation:
@@ -187,17 +202,22 @@ def update(
     evaluate: Evaluate,
     settings: PPOSettings,
 ) -> tuple[Params, Any, Array]:
-    """All epochs over the minibatches: parameters, moments, and the mean of what `loss` tells."""
+    """All epochs over the minibatches; returns parameters, moments and `LEARNING`.
+
+    That is the mean loss and, measured on the last minibatch once all is done, how things stand.
+    """
     rows = _minibatch_rows(key, settings)
 
     def step(carry: tuple[Params, Any], row: Array) -> tuple[tuple[Params, Any], Array]:
         params, moments = carry
         part = jax.tree.map(lambda leaf: leaf[row], batch) if settings.n_minibatches > 1 else batch
-        gradient, numbers = jax.grad(loss, has_aux=True)(params, part, schedule, evaluate, settings)
-        return descend(params, moments, gradient, schedule.learning_rate, settings), numbers
+        value, gradient = jax.value_and_grad(loss)(params, part, schedule, evaluate, settings)
+        return descend(params, moments, gradient, schedule.learning_rate, settings), value
 
-    (params, moments), numbers = jax.lax.scan(step, (params, moments), rows)
-    return params, moments, numbers.mean(axis=0)
+    (params, moments), losses = jax.lax.scan(step, (params, moments), rows)
+    last = jax.tree.map(lambda leaf: leaf[rows[-1]], batch) if settings.n_minibatches > 1 else batch
+    measured = _measured(params, last, evaluate, settings)
+    return params, moments, jnp.concatenate([losses.mean()[None], measured])
 
 
 def _minibatch_rows(key: Array, settings: PPOSettings) -> Array:

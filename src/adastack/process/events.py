@@ -51,7 +51,7 @@ LEARNING = (
     *("loss", "policy_loss", "value_loss"),
     *("entropy", "memory_entropy", "kl", "clip_fraction"),
 )
-"""What an update of a network says of itself: means over its minibatches."""
+"""What an update of a network says of itself: the mean loss; the rest once it is done."""
 RECENT = 20
 """Windows behind the numbers of a progress line."""
 
