@@ -86,6 +86,7 @@ STEPS = {
     "success text": (_OBSERVATION, 0.0, True, False, {"success": "x"}),
 }
 HARMLESS = {"over none", "success text", "reward list", "observation none"}
+HARMLESS |= {"cue text", "shown none"}  # Labels that are no numbers say nothing of the memory.
 """What libraries below take for something: a run may also end well."""
 
 
