@@ -53,7 +53,7 @@ def _compiled(seeds: int, updates: int, tables: bool = True) -> float:
     for repeat in range(4):
         began = time.perf_counter()
         learner, *_ = trainer.chunk(learner, numbers, 0, updates, updates, capacity=updates)
-        jax.block_until_ready(learner)
+        jax.block_until_ready(learner)  # type: ignore[no-untyped-call]
         rate = seeds * updates * settings.steps_per_update / (time.perf_counter() - began)
         best = max(best, rate if repeat else 0.0)
     return best

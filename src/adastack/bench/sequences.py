@@ -30,8 +30,8 @@ def measure() -> list[Figure]:
         ("AS(2)", short, "adaptive", 2, {"lstm": 1.5, "transformer": 1.5}),
     ]
     return [
-        Figure(f"{net}, {name}: beside every row by itself", _ratio(net, *case), "x", targets[net])
-        for name, *case, targets in cases
+        Figure(f"{net}, {name}: beside every row by itself", _ratio(net, task, rule, k), "x", targets[net])
+        for name, task, rule, k, targets in cases
         for net in NETS
     ]
 
@@ -60,4 +60,5 @@ def _step(trainer: FiniteTrainer, evaluate: Evaluate) -> Callable[[], Any]:
         gradient, _ = jax.grad(loss, has_aux=True)(params, batch, schedule, evaluate, s)
         return descend(params, moments, gradient, schedule.learning_rate, s)
 
-    return lambda: jax.block_until_ready(step(learner.params, learner.moments[0]))
+    wait: Any = jax.block_until_ready
+    return lambda: wait(step(learner.params, learner.moments[0]))

@@ -387,8 +387,8 @@ class FiniteTrainer:
     def evaluate_plainly(self, params: Params, agent: Array, joint: Array) -> Evaluation:
         """What `evaluate` gives, by the definition of the network: row by row, slot by slot."""
         stacks = self.tables.stacks[agent]
-        outputs, value = self.net.apply(params, stacks, self._filled(stacks))
-        return self._evaluation(self._row(outputs, value), joint)
+        found: Any = self.net.apply(params, stacks, self._filled(stacks))
+        return self._evaluation(self._row(*found), joint)
 
     def _rows(self, params: Params, tables: tuple[Array, Array] | None, agent: Array) -> Array:
         """What `_row` gives, at agent states."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple, cast
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from adastack.deep.networks.observations import Spec, n_features
@@ -57,7 +59,7 @@ def read(bodies: Sequence[Any], features: Sequence[Array], filled: Array | None)
 def read_prefixes(bodies: Sequence[Any], prefixes: Prefixes) -> list[Array]:
     """What each body says of all stacks of one-hot symbols, (stacks, hidden)."""
     symbol = jnp.asarray(prefixes.by_level(prefixes.symbol))
-    parent = jnp.asarray(prefixes.by_level(prefixes.column[prefixes.parent]))
+    parent = jnp.asarray(prefixes.by_level(prefixes.column[prefixes.parent].astype(np.int32)))
     ends = prefixes.depth[prefixes.end] * symbol.shape[1] + prefixes.column[prefixes.end]
 
     def tower(weights: _Weights) -> Array:
@@ -174,8 +176,8 @@ def _backward(residuals: Any, slopes: Array) -> tuple[Array, tuple[Array, ...], 
         slope, activations, state, parent, kept = now
         gates, to_state = _cell_backward(carry[0] + slope, carry[1], activations, state)
         parts = jnp.split(gates, len(kernels), axis=-1)
-        to_hidden = sum(part @ kernel.T for part, kernel in zip(parts, kernels, strict=True))
-        back = (to_hidden, to_state)
+        products = [part @ kernel.T for part, kernel in zip(parts, kernels, strict=True)]
+        back: tuple[Array, ...] = (reduce(jnp.add, products), to_state)
         if kept is not None:
             back = tuple(jnp.where(kept[:, None], part, 0.0) for part in back)
         if parent is not None:

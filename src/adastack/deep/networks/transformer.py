@@ -9,6 +9,7 @@ from typing import Any, cast
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from adastack.deep.networks.observations import Spec, n_features
@@ -38,7 +39,7 @@ class Body(nn.Module):
         for layer in range(self.layers):
             # Only the last token is read, so the last layer asks for it alone.
             last = layer == self.layers - 1
-            mask = jnp.tril(jnp.ones((k, k), bool))[None, None]
+            mask: Array | None = jnp.tril(jnp.ones((k, k), bool))[None, None]
             keys = nn.LayerNorm()(x)
             queries = keys
             if last:
@@ -135,10 +136,12 @@ def _attended(layer: Any, queries: Array, keys: Array, mask: Array) -> Array:
         _by_head(layer[name], x) for name, x in (("query", queries), ("key", keys), ("value", keys))
     )
     scores = query @ jnp.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
-    weights = jax.nn.softmax(jnp.where(mask, scores, jnp.finfo(scores.dtype).min))
+    weights = jax.nn.softmax(jnp.where(mask, scores, np.finfo(scores.dtype).min))
     found = jnp.swapaxes(weights @ value, -2, -3)
     joined = found.reshape(*found.shape[:-2], -1)
-    return joined @ layer["out"]["kernel"].reshape(joined.shape[-1], -1) + layer["out"]["bias"]
+    out = layer["out"]
+    projected: Array = joined @ out["kernel"].reshape(joined.shape[-1], -1) + out["bias"]
+    return projected
 
 
 def _by_head(layer: Any, x: Array) -> Array:
