@@ -30,7 +30,12 @@ def measure() -> list[Figure]:
         ("AS(2)", short, "adaptive", 2, {"lstm": 1.5, "transformer": 1.5}),
     ]
     return [
-        Figure(f"{net}, {name}: beside every row by itself", _ratio(net, task, rule, k), "x", targets[net])
+        Figure(
+            f"{net}, {name}: beside every row by itself",
+            _ratio(net, task, rule, k),
+            "x",
+            targets[net],
+        )
         for name, task, rule, k, targets in cases
         for net in NETS
     ]
