@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 
 class EnvironmentFailure(RuntimeError):
     """An environment raised an exception; the cause has its traceback."""
 
 
-@contextmanager
-def blamed(environment: str, doing: str) -> Iterator[None]:
+class blamed:
     """Turns whatever an environment raises into one line that names it.
 
-    Also `SystemExit`: an environment that leaves has failed, whatever code it leaves with.
+    Also `SystemExit`: an environment that leaves has failed, whatever code it leaves with. A class,
+    since `contextlib.contextmanager` lets a `StopIteration` through.
 
     Args:
         environment: Its name.
@@ -23,13 +22,24 @@ def blamed(environment: str, doing: str) -> Iterator[None]:
     Raises:
         EnvironmentFailure: If it raises anything but Ctrl-C or a lack of memory.
     """
-    try:
-        yield
-    except (KeyboardInterrupt, MemoryError, EnvironmentFailure):
-        raise
-    except BaseException as error:
+
+    def __init__(self, environment: str, doing: str) -> None:
+        self.environment, self.doing = environment, doing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        let_through = (KeyboardInterrupt, MemoryError, EnvironmentFailure)
+        if error is None or isinstance(error, let_through):
+            return
         said = " ".join(str(error).split())
         what = f"{type(error).__name__}: {said}" if said else type(error).__name__
         raise EnvironmentFailure(
-            f"the environment {environment} failed in {doing}: {what}"
+            f"the environment {self.environment} failed in {self.doing}: {what}"
         ) from error
