@@ -218,7 +218,7 @@ def test_tables_rows_and_policies_of_a_task_are_the_plain_network(task, rule, k,
         ("transformer", "frame", 64, 128, True),
         ("lstm", "adaptive", 2, 128, True),
         ("mlp", "frame", 64, 128, False),
-        ("lstm", "frame", 64, 4, False),
+        ("lstm", "frame", 64, 2, False),
     ],
 )
 def test_tables_are_used_where_they_are_less_work(net, rule, k, batch, expected):
