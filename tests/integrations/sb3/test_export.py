@@ -50,6 +50,10 @@ def pictures(action=None, **kwargs):
 BOX = spaces.Box(-1, 2, (2,), np.float32)
 
 
+def scored():
+    return pictures(BOX, action_form="scores")
+
+
 def cnn(**settings):
     """Settings with a network for images; fresh ones, for SB3 writes into them."""
     extractor = {
@@ -82,12 +86,12 @@ CASES = {
     ),
     "DQN": lambda: (DQN, "MlpPolicy", maze, {"buffer_size": 10}),
     "QRDQN": lambda: (QRDQN, "MlpPolicy", maze, {"buffer_size": 10}),
-    "SAC": lambda: (SAC, "MultiInputPolicy", lambda: pictures(BOX), cnn(buffer_size=10)),
-    "TD3": lambda: (TD3, "MultiInputPolicy", lambda: pictures(BOX), cnn(buffer_size=10)),
+    "SAC": lambda: (SAC, "MultiInputPolicy", scored, cnn(buffer_size=10)),
+    "TD3": lambda: (TD3, "MultiInputPolicy", scored, cnn(buffer_size=10)),
     "sde": lambda: (
         PPO,
         "MultiInputPolicy",
-        lambda: pictures(BOX),
+        scored,
         cnn(use_sde=True, **SMALL),
     ),
     "RecurrentPPO": lambda: (
