@@ -119,31 +119,23 @@ class GradientSettings:
 
 Settings = ValueSettings | GradientSettings
 
+_ROBUST = ValueSettings(
+    gamma=0.98,
+    alpha=0.1,
+    alpha_end=0.005,
+    epsilon=0.5,
+    epsilon_end=0.05,
+    trace_decay=0.8,
+    exploration="independent",
+    persistence=1000,
+    persistence_end=30,
+)
 VALUE_PRESETS: Mapping[str, ValueSettings] = MappingProxyType(
     {
         "paper": ValueSettings(),
-        "robust": ValueSettings(
-            gamma=0.98,
-            alpha=0.1,
-            alpha_end=0.005,
-            epsilon=0.5,
-            epsilon_end=0.05,
-            trace_decay=0.8,
-            exploration="independent",
-            persistence=1000,
-            persistence_end=30,
-        ),
-        "default": ValueSettings(
-            gamma=0.95,
-            alpha=0.1,
-            alpha_end=0.005,
-            epsilon=0.5,
-            epsilon_end=0.05,
-            trace_decay=0.8,
-            exploration="independent",
-            persistence=100,
-            persistence_end=10,
-            count_once=True,
+        "robust": _ROBUST,
+        "default": replace(
+            _ROBUST, gamma=0.95, persistence=100, persistence_end=10, count_once=True
         ),
     }
 )
