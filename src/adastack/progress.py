@@ -56,7 +56,9 @@ class _Lines:
         if now - self._last < LINE_SECONDS or step == self._first[1]:
             return
         self._last = now
-        left = (now - self._first[0]) * (self._total - step) / (step - self._first[1])
+        # The last update may go beyond what was asked for.
+        to_do = max(0, self._total - step)
+        left = (now - self._first[0]) * to_do / (step - self._first[1])
         shown = "  ".join(f"{name} {value:.3g}" for name, value in numbers.items())
         line = f"{self._label} {step:,}/{self._total:,}  {left:.0f} s left  {shown}"
         print(line.rstrip(), file=sys.stderr, flush=True)
