@@ -57,6 +57,14 @@ def fetch() -> Any:
     return env.render()
 
 
+def concentration() -> Any:
+    """Keeps a view of the table with two cards that do not match."""
+    env = remembering("adastack/PopgymConcentration-v0", 2, seed=0)
+    for card, slot in ((3, 0), (18, 1), (29, 0), (30, 1), (44, 1), (7, 1)):
+        env.step([card, slot])
+    return env.render()
+
+
 def cartpole(env_id: str) -> Any:
     """Keeps the moment before."""
     env = remembering(env_id, 2, seed=1)
@@ -70,6 +78,7 @@ if __name__ == "__main__":
         "cube": cube(),
         "minigrid-memory": minigrid(),
         "fetch-reach": fetch(),
+        "popgym-concentration": concentration(),
         "velocity-only-cartpole": cartpole("adastack/VelocityOnlyCartPole-v0"),
         "position-only-cartpole": cartpole("adastack/PositionOnlyCartPole-v0"),
     }

@@ -14,6 +14,14 @@ from adastack.agent_settings import AgentSettings
 from adastack.deep.settings import PPOSettings
 from adastack.runs import RunError
 from adastack.tabular.settings import GradientSettings, ValueSettings
+from adastack.tasks.failures import EnvironmentFailure
+from trainers import shared_host_trainer
+
+
+@pytest.fixture(autouse=True)
+def _programs_are_compiled_once(monkeypatch):
+    monkeypatch.setattr("adastack.deep.gym_session.HostTrainer", shared_host_trainer)
+
 
 TINY = {"n_envs": 2, "n_steps": 32, "batch_size": 32, "n_epochs": 1, "hidden": 8}
 
@@ -102,6 +110,43 @@ def test_what_is_no_environment_is_refused():
         Agent(Recall).evaluate()
 
 
+class OutOfSpace(Recall):
+    observation_space = spaces.Dict(a=spaces.Discrete(3), b=spaces.Box(-1, 1, (2,), np.float32))
+
+    def reset(self, **asked):
+        observation, info = super().reset(**asked)
+        return {"a": 7, "b": observation}, info
+
+
+def test_an_observation_outside_its_space_is_shown_in_one_line():
+    with pytest.raises(EnvironmentFailure, match=r"expected Dict.*actual: {'a': .*7.*}$") as caught:
+        Agent(OutOfSpace, **TINY).learn(64, progress=False)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"k": 0}, "stack_size must be at least 1, actual: 0"),
+        ({"k": -1}, "stack_size must be at least 1, actual: -1"),
+        ({"k": 1.5}, "stack_size must be an integer, actual: 1.5"),
+        ({"memory": "adaptiv"}, r"expected a memory of .*\(did you mean adaptive\?\)"),
+        ({"seed": -1}, "seeds must be different numbers in 0.*, actual: "),
+    ],
+)
+def test_what_cannot_be_learned_with_is_refused_at_once(asked, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        Agent(Recall, **asked)
+
+
+def test_steps_may_be_written_as_on_the_command_line():
+    agent = Agent("passive-tmaze:length=3").learn(2e3, progress=False)
+    assert agent.steps == 2_000
+    for steps in (0, -5, 10.5, "many"):
+        with pytest.raises(ValueError, match="steps must be a whole number of at least 1, actual"):
+            agent.learn(steps)
+
+
 def test_predict_plays_in_the_wrapped_environment():
     agent = learned()
     env = agent.wrap(Recall())
@@ -186,7 +231,7 @@ def test_every_setting_is_a_keyword_with_its_type():
     found = {}
     for kind in (PPOSettings, ValueSettings, GradientSettings):
         found |= {field.name: str(field.type) for field in fields(kind)}
-    del found["net"]  # An argument of its own.
+    del found["net"], found["cell"]  # Arguments of their own.
     typed = {name: hint.__forward_arg__ for name, hint in AgentSettings.__annotations__.items()}
     assert typed == found
     assert inspect.signature(Agent).parameters["settings"].annotation == "Unpack[AgentSettings]"

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+import types
 
 import gymnasium
 import pytest
@@ -170,7 +172,8 @@ def test_a_signal_is_heard_also_in_a_callback(number, capsys):
 
     gc.callbacks.append(callback)
     try:
-        with cli._signals("adastack", at_once=False):
+        with cli._signals("adastack") as unwind:
+            unwind()
             gc.collect()
             time.sleep(5)
         pytest.fail("not heard")
@@ -179,3 +182,25 @@ def test_a_signal_is_heard_also_in_a_callback(number, capsys):
     finally:
         gc.callbacks.remove(callback)
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_signal_is_heard_also_where_that_is_found_out(monkeypatch):
+    """On a slow machine it is sent again before the hook that sends it is done."""
+    start, began = threading.Thread.start, []
+
+    def slowly(thread):
+        start(thread)
+        began.append(thread)
+        if len(began) == 1:
+            time.sleep(0.1)  # The handler runs here.
+
+    monkeypatch.setattr(threading.Thread, "start", slowly)
+    interrupt = types.SimpleNamespace(exc_value=KeyboardInterrupt())
+    try:
+        with cli._signals("adastack") as unwind:
+            unwind()
+            sys.unraisablehook(interrupt)
+            time.sleep(5)
+        pytest.fail("not heard")
+    except KeyboardInterrupt:
+        assert len(began) > 1

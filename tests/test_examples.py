@@ -57,7 +57,14 @@ def test_the_notebook_runs(monkeypatch, tmp_path):
     assert 0 <= again <= 1
 
 
-@pytest.mark.parametrize("task", ["delay", "colours", "goal", "images"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        "delay",
+        "images",
+        *(pytest.param(task, marks=pytest.mark.slow) for task in ("colours", "goal")),
+    ],
+)
 def test_ordinary_tasks_are_reached(task, monkeypatch, capsys):
     out = run("ordinary.py", monkeypatch, capsys, task, "--seeds", "0", "--steps", "1600")
     assert 0 <= float(out.split()[-1]) <= 1
@@ -69,7 +76,10 @@ def test_the_defaults_learn_a_delay_of_thirty(monkeypatch, capsys):
     assert float(out.split()[-1]) >= 0.99
 
 
-@pytest.mark.parametrize(("memory", "low", "high"), [("adaptive", 0.95, 1), ("frame", 0.4, 0.6)])
+@pytest.mark.parametrize(
+    ("memory", "low", "high"),
+    [("adaptive", 0.95, 1), pytest.param("frame", 0.4, 0.6, marks=pytest.mark.slow)],
+)
 def test_the_single_file_learns_the_maze(memory, low, high, monkeypatch, capsys):
     pytest.importorskip("torch")
     out = run("ppo_single_file.py", monkeypatch, capsys, "--memory", memory)
@@ -85,14 +95,17 @@ def test_stable_baselines_learns_the_maze(monkeypatch, capsys, tmp_path):
     assert "success 1" in (tmp_path / "policy" / "README.md").read_text()
 
 
-def test_a_frame_stack_in_stable_baselines(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("steps", "success"), [(1280, 0.4), pytest.param(10240, 0.9, marks=pytest.mark.slow)]
+)
+def test_a_frame_stack_in_stable_baselines(steps, success, monkeypatch, capsys):
     """A short corridor that is always the same is learned with the paper's settings."""
     pytest.importorskip("stable_baselines3")
-    words = ("--length", "2", "--steps", "10240", "--fixed")
+    words = ("--length", "2", "--steps", str(steps), "--fixed")
     lines = run("sb3_frame_stack.py", monkeypatch, capsys, *words).splitlines()
     assert len(lines) == 10
-    assert lines[-1].startswith("steps 10240, success ")
-    assert float(lines[-1].split()[-1]) >= 0.9
+    assert lines[-1].startswith(f"steps {steps}, success ")
+    assert success <= float(lines[-1].split()[-1]) <= 1
 
 
 def test_the_how_to_shows_the_examples():

@@ -14,6 +14,7 @@ from adastack.learning_curve import picture_of, plot_curves
 from adastack.process.policy import memory_rule
 from adastack.progress import Silent, watch
 from adastack.runs import Run, RunError
+from adastack.tasks.checks import checked_whole
 from adastack.tasks.registry import resolve
 from adastack.tasks.text import without_text
 from adastack.training import (
@@ -22,6 +23,7 @@ from adastack.training import (
     algorithm,
     default_algo,
     default_preset,
+    default_stack_size,
     make_session,
     restored,
 )
@@ -39,11 +41,12 @@ class Agent:
             (``"CartPole-v1"``, ``"my_module:MyEnv-v0"``), an environment, a function that makes
             one, or a vector environment.
         memory: A memory rule: ``"adaptive"``, ``"frame"``, ``"push_skip"``, ``"none"`` or your own.
-        k: The number of slots in the stack.
+        k: The number of slots in the stack; by default 2, and 1 without a memory.
         algo: One of `adastack.training.ALGORITHMS`; by default Sarsa where the task is a finite
-            table, else PPO.
+            table and no cell is asked for, else PPO.
         net: The network over the slots: ``"mlp"``, ``"lstm"``, ``"transformer"`` or ``"cnn"``.
         seed: Where all random numbers come from.
+        cell: A recurrent cell over the network: ``"gru"``, ``"lstm"``, ``"lru"`` or ``"none"``.
         preset: The settings to begin with; by default those that learn everywhere.
         settings: Settings that differ from the preset, such as ``learning_rate=1e-3``: see
             `adastack.agent_settings.AgentSettings`.
@@ -59,24 +62,27 @@ class Agent:
         self,
         env: Any,
         memory: str = "adaptive",
-        k: int = 2,
+        k: int | None = None,
         algo: str | None = None,
         net: str = "mlp",
         seed: int = 0,
         *,
+        cell: str = "none",
         preset: str | None = None,
         **settings: Unpack[AgentSettings],
     ) -> None:
         self._task = resolve(env)
-        algo = algo or default_algo(self._task)
+        algo = algo or ("ppo" if cell != "none" else default_algo(self._task))
         overrides: dict[str, Any] = dict(settings)
         if not algorithm(algo).tabular:
-            overrides["net"] = net
+            overrides |= {"net": net, "cell": cell}
+        elif cell != "none":
+            raise ValueError(f"algo {algo} learns a table: cell is for ppo and grpo")
         preset = preset or default_preset(algo, self._task)
         # Sessions want to know how long they are; `learn` says it when it begins.
         self._document = RunSpec(
-            task=self._task, memory=memory, stack_size=k, algo=algo, preset=preset,
-            steps=1, seeds=[seed], overrides=overrides,
+            task=self._task, memory=memory, stack_size=default_stack_size(memory, k), algo=algo,
+            preset=preset, steps=1, seeds=[seed], overrides=overrides,
         ).document()  # fmt: skip
         self._session: Session | None = None
         self._rng = np.random.default_rng([seed, 3])
@@ -91,16 +97,15 @@ class Agent:
         """Environment steps that it has learned from."""
         return 0 if self._session is None else self._session.steps_done
 
-    def learn(self, steps: int, progress: bool = True, callback: Callback | None = None) -> Agent:
+    def learn(self, steps: float, progress: bool = True, callback: Callback | None = None) -> Agent:
         """Learns for a number of environment steps, or goes on learning.
 
         Args:
-            steps: How many; rounded up to whole updates.
+            steps: How many, also written as ``2e5``; rounded up to whole updates.
             progress: Show how far it is, on a terminal as a bar, elsewhere as lines.
             callback: Called with the agent about once a second; if it returns False, learning ends.
         """
-        if steps < 1:
-            raise ValueError(f"steps must be at least 1, actual: {steps}")
+        steps = _whole(steps)
         session = self._lengthened(steps)
         with watch(self.steps + steps) if progress else nullcontext(Silent()) as shown:
             while not session.finished:
@@ -126,19 +131,30 @@ class Agent:
         state: Any = None,
         episode_start: Any = None,
         deterministic: bool = True,
-    ) -> tuple[Any, None]:
+    ) -> tuple[Any, Any]:
         """The joint action for a stack, or for a batch of stacks, that `wrap` shows.
 
-        The arguments are those of Stable-Baselines3, whose ``evaluate_policy`` takes an agent; the
-        memory is in the environment, so there is no state to carry.
+        The arguments are those of Stable-Baselines3, whose ``evaluate_policy`` takes an agent. The
+        stack is in the environment, so without a cell there is no state to carry.
+
+        Args:
+            observation: A stack, or a batch of stacks.
+            state: What a cell has carried so far, as the last call returned it; None at first.
+            episode_start: Whether an episode begins, for each of a batch.
+            deterministic: Take the likeliest actions, or draw them.
+
+        Returns:
+            The joint actions, and with a cell its state for the next call, else None.
         """
         space = self._wrapped().observation_space
         single = _depth(observation) == _depth(space.sample())
         stacks = _map(lambda leaf: np.asarray(leaf)[None], observation) if single else observation
-        action, memory = self._learned().choose(0, stacks, deterministic, self._rng)
+        action, memory, state = self._learned().choose(
+            0, stacks, deterministic, self._rng, state, episode_start
+        )
         form = self._wrapped().action_form
         joint = [form.join(a, int(m)) for a, m in zip(action, memory, strict=True)]
-        return (joint[0] if single else np.stack(joint)), None
+        return (joint[0] if single else np.stack(joint)), state
 
     def wrap(self, env: Any) -> MemoryStack:
         """An environment with this agent's memory, whose stacks `predict` understands."""
@@ -158,7 +174,8 @@ class Agent:
         Args:
             episodes: How many to play, where the answer is not exact.
             env: Another environment with the same spaces, as for the constructor.
-            deterministic: Take the likeliest actions, or draw as at the end of training.
+            deterministic: Take the likeliest actions, or draw anew at each step, as at the end of
+                training.
             seed: Where the random numbers of the episodes come from.
 
         Returns:
@@ -253,6 +270,12 @@ class Agent:
         if not hasattr(self, "_wrapper"):
             self._wrapper = self.wrap(self._task.env())
         return self._wrapper
+
+
+def _whole(steps: Any) -> int:
+    """A number of steps; 2e5 is one, too."""
+    number = int(steps) if isinstance(steps, float) and steps.is_integer() else steps
+    return checked_whole("steps", number, 1)
 
 
 def _map(function: Callable[[Any], Any], observation: Any) -> Any:

@@ -59,9 +59,10 @@ class AgentSettings(TypedDict, total=False):
     fill_first: bool
     """Never evict the newest slot while another one is empty."""
     hold_noise: int
-    """Longest period for which exploration noise is held; 1 draws it anew at each step."""
+    """Longest period, in steps, for which every second environment holds its exploration noise; 1
+    draws it anew at each step."""
     count_once: bool
-    """Weight steps so that a decision whose noise is held counts once in a rollout."""
+    """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     limits_end: bool
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool

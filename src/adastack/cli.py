@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from types import FrameType, ModuleType
 from typing import Any
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = "adastack" if verb is None else f"adastack {verb}"
     try:
         # Nothing can be lost before a verb runs: a signal ends the process at once.
-        with _signals(name, at_once=True):
+        with _signals(name) as from_now_on_unwind:
             parser, module = _parser(verb)
             args = parser.parse_args(words)
             if module is None:
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return BAD_INPUT if words else DONE
             for each in args.imports:
                 import_module(each)
-        with _signals(name, at_once=False):
+            from_now_on_unwind()
             result = _run(module, args)
             if args.json:
                 print(json.dumps(result, default=lambda value: value.tolist()))
@@ -105,9 +105,13 @@ def _run(module: ModuleType, args: argparse.Namespace) -> Any:
 
 
 @contextmanager
-def _signals(name: str, at_once: bool) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the process, or the verb, with one line."""
-    got = signal.SIGINT
+def _signals(name: str) -> Iterator[Callable[[], None]]:
+    """Ctrl-C and SIGTERM end the process with one line; after a call of what is given, the verb."""
+    got, at_once, in_hook = signal.SIGINT, True, False
+
+    def unwind() -> None:
+        nonlocal at_once
+        at_once = False
 
     def end(number: int, frame: FrameType | None) -> None:
         nonlocal got
@@ -116,24 +120,32 @@ def _signals(name: str, at_once: bool) -> Iterator[None]:
         if at_once:
             _say(name, what)
             os._exit(FAILED)
+        if in_hook:  # What is raised there is lost, too.
+            return send()
         raise KeyboardInterrupt(what)
 
+    def send() -> None:
+        threading.Timer(0.01, os.kill, (os.getpid(), got)).start()
+
     def again(ignored: Any) -> None:
+        nonlocal in_hook
         # It came in a callback (jax has one of the garbage collector's), which Python goes on from.
         if isinstance(ignored.exc_value, KeyboardInterrupt):
-            threading.Timer(0.01, os.kill, (os.getpid(), got)).start()
+            in_hook = True
+            send()
+            in_hook = False
         else:
             hook(ignored)
 
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield unwind
         return
     hook, sys.unraisablehook = sys.unraisablehook, again
     # Whoever ignores Ctrl-C (a job in the background) goes on doing so.
     heard = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
     before = {each: signal.signal(each, end) for each in heard}
     try:
-        yield
+        yield unwind
     finally:
         sys.unraisablehook = hook
         for each, handler in before.items():
@@ -179,7 +191,9 @@ def _one_line(error: Exception) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, EnvironmentFailure | _LeftError):
         return f"{text} (--traceback shows where)"
-    if _is_bad_input(error) or isinstance(error, RuntimeError | MemoryError):
+    if isinstance(error, MemoryError):
+        return f"out of memory{f': {text}' if text else ''}"
+    if _is_bad_input(error) or isinstance(error, RuntimeError):
         return text or type(error).__name__
     return f"{type(error).__name__}: {text} (--traceback shows where)"
 

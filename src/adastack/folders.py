@@ -11,10 +11,10 @@ import errno
 import fcntl
 import hashlib
 import json
-import math
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -59,9 +59,14 @@ def is_count(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number."""
+    """Whether a value is a finite number, and no whole number that is too large to be a float.
+
+    Example:
+        >>> is_number(0.5), is_number(True), is_number(float("inf")), is_number(10**400)
+        (True, False, False, False)
+    """
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value)
+    return number and abs(value) <= sys.float_info.max
 
 
 TEXT = Kind("a text", lambda value: isinstance(value, str))

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from adastack.folders import COUNT, INTEGER, OBJECT, TEXT, Schema, list_of
 from adastack.learning_curve import picture_of
-from adastack.process.policy import Act
+from adastack.memory import check_stack_size
+from adastack.process.policy import Act, learning_rule
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
 from adastack.settings import check_one_of
@@ -31,18 +32,18 @@ from adastack.tensorboard import CurveEvents
 SAVE_SECONDS = 10.0
 EVALUATION_SEED = 0
 Arrays = Mapping[str, NDArray[Any]]
+TRAINING = {
+    "task": TEXT,
+    "memory": TEXT,
+    "stack_size": COUNT,
+    "algo": TEXT,
+    "preset": TEXT,
+    "steps": COUNT,
+}
+"""What the settings of every training name, in a run's folder and in a job."""
 RUN_SETTINGS = Schema(
     "the settings of a run",
-    {
-        "task": TEXT,
-        "memory": TEXT,
-        "stack_size": COUNT,
-        "algo": TEXT,
-        "preset": TEXT,
-        "steps": COUNT,
-        "seeds": list_of(INTEGER),
-        "settings": OBJECT,
-    },
+    {**TRAINING, "seeds": list_of(INTEGER), "settings": OBJECT},
     {"imports": list_of(TEXT)},
     others=True,
 )
@@ -95,9 +96,13 @@ class Session(Protocol):
         """Adds so many steps to the run; schedules are then a fraction of all of them."""
 
     def choose(
-        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Actions and memory actions of a seed for a batch of stacks."""
+        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator,
+        state: Any = None, begins: Any = None,
+    ) -> tuple[NDArray[Any], NDArray[Any], Any]:  # fmt: skip
+        """Actions and memory actions of a seed for a batch of stacks, and what a cell carries.
+
+        That state is None without a cell; with one, None begins episodes, as ``begins`` does.
+        """
 
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment with the same signals."""
@@ -160,7 +165,14 @@ def default_preset(algo: str, task: str | Resolved) -> str:
     resolved = resolve(task)
     if resolved.name in presets:
         return resolved.name
-    return "robust" if resolved.kind == "finite" else "default"
+    return "default"
+
+
+def default_stack_size(memory: str, k: int | None) -> int:
+    """The slots of a memory for which none were asked: 2, or 1 for the one that keeps nothing."""
+    if k is not None:
+        return k
+    return 1 if memory == "none" else 2
 
 
 def algorithm(algo: str, task: str | Resolved | None = None) -> Algorithm:
@@ -227,9 +239,13 @@ class RunSpec:
         for name in self.imports:
             import_module(name)
         algorithm(self.algo, self.task)
+        learning_rule(self.memory)
+        check_stack_size(self.stack_size)
+        check_seeds(self.seeds, self.steps)
         found = vars(self) | {
             "task": str(self.task),
             "seeds": list(self.seeds),
+            "stack_size": int(self.stack_size),
             "settings": settings_for(self.algo, self.preset, self.overrides),
         }
         document = {name: found[name] for name in KEYS}

@@ -60,7 +60,9 @@ def test_periods_have_all_lengths_and_end_with_episodes():
 def test_a_held_decision_counts_once():
     decision = jnp.asarray([[[1]], [[1]], [[2]], [[1]]])
     np.testing.assert_allclose(
-        np.asarray(once(decision)).ravel(), np.array([1, 1, 3, 1]) / 3 / 0.5, rtol=1e-6
+        np.asarray(once(decision, jnp.ones((4, 1), bool), 1)).ravel(),
+        np.array([1, 1, 3, 1]) / 3 / 0.5,
+        rtol=1e-6,
     )
 
 

@@ -22,6 +22,7 @@ from adastack.runs import Run
 from adastack.tasks import resolve
 from adastack.training import train
 from adastack.wrappers import vector
+from trainers import shared_host_trainer
 
 TINY = PPOSettings(hidden=8, n_envs=3, n_steps=20, batch_size=30, n_epochs=2)
 
@@ -160,9 +161,8 @@ def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
     def session():
         return GymSession(resolve("CartPole-v1"), "adaptive", 2, TINY, [0, 1], 360)
 
-    whole = session()
-    monkeypatch.setattr("adastack.deep.gym_session.HostTrainer", lambda *_: whole.agent)
-    first, second = session(), session()
+    monkeypatch.setattr("adastack.deep.gym_session.HostTrainer", shared_host_trainer)
+    whole, first, second = session(), session(), session()
     for _ in range(6):
         whole.advance()
     for _ in range(4):
@@ -216,7 +216,8 @@ class Winning(Spaces):
 
 
 @pytest.mark.parametrize(("kind", "success"), [(Spaces, None), (Winning, 0.5)])
-def test_success_is_unknown_where_no_environment_reports_it(kind, success, capsys):
+def test_success_is_unknown_where_no_environment_reports_it(kind, success, capsys, monkeypatch):
+    monkeypatch.setattr("adastack.deep.gym_session.HostTrainer", shared_host_trainer)
     gym.register("Ends-v0", lambda **_: kind(BOX, spaces.Discrete(2)))
 
     def session():

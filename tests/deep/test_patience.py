@@ -21,7 +21,7 @@ def test_the_newest_slot_goes_nine_times_as_often(form):
     agent = FunctionalTrainer(Cube(), "adaptive", 2, settings)
     params, _ = agent.init(0)
     stacks = np.full((4000, 2, 4), 6, np.int32)
-    action, memory = agent.split(np.asarray(agent.act(params, [stacks], 0, 0)))
+    action, memory = agent.split(np.asarray(agent.act(params, [stacks], 0, 0)[0]))
     assert 0.87 < (memory == 1).mean() < 0.93
     assert len(np.unique(action)) == 16
     trainer = FiniteTrainer(induce(passive_tmaze(4), "adaptive", 2), settings)

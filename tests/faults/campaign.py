@@ -12,13 +12,14 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
 
-from faults import changes, inputs, stops, stores
+from faults import changes, forgeries, inputs, stops, stores
 from faults.harness import HANG, LOST, TRACEBACK, WRONG, Fault, Tally
 from faults.trainings import DEEP, TABULAR, References
 
@@ -28,8 +29,8 @@ ALL_CORES = "networks on all cores, undisturbed"
 """Only if it is asked for by name."""
 SHARES = {
     ALL_CORES: 0.05,
-    "kills at write points, tables": 0.14,
-    "kills at write points, networks": 0.024,
+    "kills at write points, tables": 0.24,
+    "kills at write points, networks": 0.05,
     "kills at random moments, tables": 0.045,
     "kills at random moments, networks": 0.006,
     "signals, tables": 0.02,
@@ -37,7 +38,7 @@ SHARES = {
     "signals at the start": 0.006,
     "disk errors": 0.06,
     "small disks": 0.012,
-    "out of memory": 0.015,
+    "out of memory": 0.024,
     "clock jumps": 0.015,
     "two processes": 0.012,
     "changed runs": 0.16,
@@ -50,7 +51,7 @@ SHARES = {
     "environments": 0.04,
     "pomdp files": 0.035,
     "the lab, killed": 0.012,
-    "the lab on Ray, killed": 0.002,
+    "the lab on Ray, killed": 0.004,
     "changed stores": 0.06,
     "links in stores": 0.008,
     "malformed jobs": 0.011,
@@ -58,11 +59,16 @@ SHARES = {
     "policies": 0.02,
     "two runners": 0.004,
     "modules in the way": 0.008,
+    "the lab, killed at write points": 0.072,
+    "the lab, disk errors": 0.024,
+    "forged stores": 0.024,
+    "forged archives": 0.024,
+    "forged policies": 0.03,
 }
 """Of all faults, about."""
 
 
-def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Iterator[Fault]]:
+def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Iterable[Fault]]:
     """All faults, by family."""
     references, unfinished = References(place), changes.Unfinished(place)
     (place / "store").mkdir()
@@ -97,7 +103,7 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
         "hostile checkpoints": lambda r, k: changes.malicious(r, k, references, unfinished),
         "hostile checkpoints, networks": lambda r, k: changes.forged_networks(r, k, unfinished),
         "hostile documents": lambda r, k: changes.documents(r, k, references, unfinished),
-        "command lines": inputs.words,
+        "command lines": lambda r, k: inputs.words(r, k, references),
         "markup": lambda r, k: inputs.markup(r, k, references),
         "environments": lambda r, k: [
             *inputs.environments(r, k - k // 8),
@@ -113,55 +119,85 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
         "policies": lambda r, k: stores.policies(r, k, place),
         "two runners": lambda r, k: stores.shared(r, k, whole),
         "modules in the way": lambda r, k: stores.path_hijack(r, k, whole),
+        # At the end, so that the others stay what they were under the same seed.
+        "the lab, killed at write points": lambda r, k: stores.killed_writing(r, k, whole, place),
+        "the lab, disk errors": lambda r, k: stores.failed_writing(r, k, whole, place),
+        "forged stores": lambda r, k: forgeries.of_stores(r, k, whole),
+        "forged archives": lambda r, k: forgeries.of_archives(r, k, whole),
+        "forged policies": lambda r, k: forgeries.of_policies(r, k, place),
     }
     return {name: make(rng.spawn(1)[0], n(name)) for name, make in made.items()}
 
 
-def run(seed: int, count: int, only: str = "", processes: int = 1) -> dict[str, Tally]:
-    """Runs the campaign, some families side by side, and prints what is not good as it comes."""
-    warm_up()
+def run(
+    seed: int, count: int, only: str = "", processes: int = 1, kept: Path | None = None
+) -> dict[str, Tally]:
+    """Runs the campaign, some families side by side, and prints what is not good as it comes.
+
+    Families whose counts a file ``kept`` has are not run again; it gets those of the others.
+    """
+    known = _read(kept, seed) if kept else {}
+    names = [name for name in SHARES if only in name and (name != ALL_CORES or only)]
+    left = [name for name in names if name not in known]
+    if left:
+        warm_up()
     # In memory, where there is such a place: thousands of small files are written to the disk.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="faults-", dir=memory) as root:
+        # Each part takes the next family as soon as it is done with one.
+        queue, filled = os.pipe()
+        os.write(filled, bytes(list(SHARES).index(name) for name in left))
+        os.close(filled)
         children = []
         for part in range(processes):
             place = Path(root) / str(part)
             place.mkdir()
             pid = os.fork()
             if pid == 0:
-                _run_part(seed, count, only, place, part, processes)
+                _run_part(seed, count, place, queue, kept or Path(root) / "tallies")
             children.append(pid)
         failed = [pid for pid in children if os.waitpid(pid, 0)[1]]
         assert not failed, "a part of the campaign has died"
-        found = {}
-        for part in range(processes):
-            found |= json.loads((Path(root) / str(part) / "tallies").read_text())
-        return {name: Tally(**found[name]) for name in SHARES if name in found}
+        found = _read(kept or Path(root) / "tallies", seed)
+        return {name: found[name] for name in names}
 
 
-def _run_part(seed: int, count: int, only: str, place: Path, part: int, parts: int) -> None:
-    """Every so manyth family, in a process of its own."""
+def _read(path: Path, seed: int) -> dict[str, Tally]:
+    """The counts of families, a line each."""
+    lines = map(json.loads, path.read_text().splitlines() if path.exists() else [])
+    return {name: Tally(**counts) for its, name, counts in lines if its == seed}
+
+
+def _run_part(seed: int, count: int, place: Path, queue: int, kept: Path) -> None:
+    """One family after the other, in a process of its own."""
     code = 1
     try:
-        tallies = {}
         made = families(np.random.default_rng(seed), count, place)
-        chosen = [n for n in made if only in n and (n != ALL_CORES or only)][part::parts]
-        for name in chosen:
-            tally, noted = Tally(), 0
-            tallies[name] = vars(tally)
-            for fault in made[name]:
-                fault.family = name
-                empty = Path(tempfile.mkdtemp(dir=place))
-                tally.add(fault, empty)
-                shutil.rmtree(empty, ignore_errors=True)
-                for note in tally.notes[noted:]:
-                    print(note[:3000], file=sys.stderr, flush=True)
-                noted = len(tally.notes)
-            print(f"{name}: {tally.tried} in {tally.seconds:.0f} s", file=sys.stderr, flush=True)
-        (place / "tallies").write_text(json.dumps(tallies))
+        while number := os.read(queue, 1):
+            name = list(SHARES)[number[0]]
+            tally = _run_family(name, made[name], place)
+            with kept.open("a") as file:
+                file.write(json.dumps([seed, name, vars(tally)]) + "\n")
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _run_family(name: str, faults: Iterable[Fault], place: Path) -> Tally:
+    """One family; what is not good is printed as it comes, and its counts at the end."""
+    tally, noted = Tally(), 0
+    for fault in faults:
+        fault.family = name
+        empty = Path(tempfile.mkdtemp(dir=place))
+        tally.add(fault, empty)
+        shutil.rmtree(empty, ignore_errors=True)
+        for note in tally.notes[noted:]:
+            print(note[:3000], file=sys.stderr, flush=True)
+        noted = len(tally.notes)
+    print(f"{_row(name, tally)} {tally.seconds:.0f} s", file=sys.stderr, flush=True)
+    return tally
 
 
 def warm_up() -> None:
@@ -205,12 +241,13 @@ def main() -> int:
     """Prints the table; code 1 if a fault ended as none may."""
     parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="where the faults come from (0)")
-    parser.add_argument("--count", type=int, default=1020, help="how many, about (1020)")
+    parser.add_argument("--count", type=int, default=1020, help="how many, at least (1020)")
     parser.add_argument("--only", default="", help="families whose name has this in it")
     parser.add_argument("--processes", type=int, default=1, help="families side by side (1)")
+    parser.add_argument("--keep", type=Path, help="a file of counts: go on from there")
     args = parser.parse_args()
     began = time.monotonic()
-    tallies = run(args.seed, args.count, args.only, args.processes)
+    tallies = run(args.seed, args.count, args.only, args.processes, args.keep)
     print(table(tallies))
     print(f"\nseed {args.seed}, {(time.monotonic() - began) / 60:.0f} minutes")
     bad = [note for tally in tallies.values() for note in tally.notes]

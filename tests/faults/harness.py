@@ -4,6 +4,7 @@ The campaign's process has imported everything and computes nothing with JAX, so
 starts in milliseconds. Whatever a fault does to its process, the campaign goes on.
 """
 
+import faulthandler
 import os
 import select
 import signal
@@ -11,13 +12,18 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import adastack_command
 
 GOOD, LOST, WRONG, TRACEBACK, HANG = "good", "lost", "wrong", "traceback", "hang"
 """``lost``: what was done cannot be gone on with. ``wrong``: another result, and nobody says so."""
 PATIENCE = 90.0
-"""Seconds; what takes longer hangs."""
+"""Seconds of computing, or seconds of waiting for nothing: what takes longer hangs."""
+IDLE = 0.02
+"""Who wants a core for less than this part of all those seconds waits for nothing."""
 
 
 @dataclass
@@ -50,6 +56,7 @@ class Child:
             path.touch()
         sys.stdout.flush()
         sys.stderr.flush()
+        self.began = time.monotonic()
         self.pid = os.fork()
         if self.pid == 0:
             self._work(work)
@@ -63,7 +70,9 @@ class Child:
                 os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), standard)
             sys.stdout = os.fdopen(1, "w", closefd=False)
             sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            faulthandler.register(signal.SIGUSR1, sys.stderr, all_threads=True)
+            for number in (signal.SIGINT, signal.SIGTERM):  # As in the command's first line.
+                signal.signal(number, adastack_command._end)
             code = work() or 0
         except SystemExit as error:  # As argparse ends.
             code = error.code if isinstance(error.code, int) else 1
@@ -78,14 +87,62 @@ class Child:
         os.kill(self.pid, number)
 
     def wait(self, patience: float = PATIENCE) -> Ended:
-        handle = os.pidfd_open(self.pid)
-        hung = not select.select([handle], [], [], patience)[0]
-        os.close(handle)
+        hung = self._hangs(patience)
         if hung:
+            used, wanted = core_seconds(self.pid)
+            self.kill(signal.SIGUSR1)  # It says where it is.
+            time.sleep(1)
             self.kill()
         code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         out, err = (path.read_text(errors="replace") for path in (self.out, self.err))
+        if hung:
+            took = time.monotonic() - self.began
+            err += f"\nafter {took:.0f} s: computed {used:.1f} s, wanted a core {wanted:.1f} s"
         return Ended(code, out, err, hung)
+
+    def _hangs(self, patience: float) -> bool:
+        """Waits for the end. Other work on the machine makes a process slow, but not a hang."""
+        handle = os.pidfd_open(self.pid)
+        try:
+            since, before = time.monotonic(), 0.0
+            while not select.select([handle], [], [], 2.0)[0]:
+                now, (used, wanted) = time.monotonic(), core_seconds(self.pid)
+                if used > patience:
+                    return True
+                if abs(wanted - before) > IDLE * patience:  # Less, where a thread has ended.
+                    since, before = now, wanted
+                elif now - since > patience:
+                    return True
+            return False
+        finally:
+            os.close(handle)
+
+
+def core_seconds(pid: int) -> tuple[float, float]:
+    """What a process and all that it has started computed, and how long they wanted a core."""
+    parents, used = dict[int, int](), dict[int, int]()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # It has ended.
+            words = path.read_text().rpartition(")")[2].split()
+            parents[int(path.parent.name)] = int(words[1])
+            used[int(path.parent.name)] = sum(map(int, words[11:15]))
+    family = {pid}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    wanted = sum(map(_wanted, family))
+    computed = sum(used.get(each, 0) for each in family)
+    return computed / os.sysconf("SC_CLK_TCK"), wanted / 1e9
+
+
+def _wanted(pid: int) -> int:
+    """The nanoseconds that a process's threads ran or stood in the queue for a core."""
+    found = 0
+    with suppress(OSError):  # It may end meanwhile, as may a thread.
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError):
+                words = Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()
+                found += int(words[0]) + int(words[1])
+    return found
 
 
 def command(*words: str, before: Callable[[], None] | None = None) -> Callable[[], int]:

@@ -2,66 +2,85 @@
 
 import json
 import os
+import shutil
 
 from adastack.cli import VERBS
+from adastack.cli import _parser as parser_of
 from faults import envs
 from faults.harness import GOOD, LOST, WRONG, Fault, command, ran, refused, verdict
 from faults.trainings import SMALL, TABULAR, often
 
 ODD = (
     *("", " ", "-1", "0", "1e400", "inf", "-inf", "nan", "1e3.5", "0x10", "None", "null", "true"),
-    *("9" * 400, "1" * 5000, "../..", "/", "/dev/null", "/nowhere/x", "\x1b[31m", "[/b]", "a=b"),
+    *(
+        "9" * 400,
+        "1" * 5000,
+        "../..",
+        "/",
+        "/dev/null",
+        "/proc/nowhere/x",
+        "\x1b[31m",
+        "[/b]",
+        "a=b",
+    ),
     *("\udcff", "ü", "💾", "a\nb", "%s%n", "{}", "$(id)", "'", '"', ":", "::", ":=", "=", ",", "*"),
     *("xormaze", "passive-tmaze:length=x", "passive-tmaze:length=-3", "passive-tmaze:length=4"),
     *("passive-tmaze:", "passive-tmaze:lenght=4", "CartPole-v1", "No-Such-v7", "no_module:X-v0"),
     *("os:system", "json:loads", "adaptive", "random", "sarsa", "ppo", "paper", "lstm", "x" * 300),
 )
-OPTIONS = {
-    "tasks": (),
-    "train": ("--memory", "--algo", "--preset", "--net", "--k", "--env-arg", "--seeds", "--seed",
-              "--out", "--set", "--import"),
-    "evaluate": ("--task", "--episodes", "--seed", "--import"),
-    "watch": ("--seed", "--task", "--episode", "--steps", "--format", "--out"),
-    "play": ("--memory", "--k", "--out", "--seed"),
-    "theory": ("--memory", "--k", "--gamma", "--max-k", "--plot"),
-    "cost": ("--counting", "--k", "--plot"),
-    "find-k": ("--memory", "--algo", "--preset", "--max-k", "--seeds", "--out"),
-    "reproduce": ("--scale", "--seeds", "--skip", "--store", "--workers", "--backend", "--address"),
-    "runs": ("--store", "--remove"),
-    "report": ("--store", "--scale", "--out", "--results"),
-    "bench": ("--no-such",),
-}  # fmt: skip
 SAFE = {
     "train": ("--steps", "200"),
     "find-k": ("--steps", "200", "--no-proof"),
     "reproduce": ("--dry-run",),
+    "diagnose": ("--no-such",),
+    "league": ("--no-such",),
     "bench": ("--no-such",),
-    "theory": (),
 }
-"""So that a line that is right after all is done soon."""
+"""So that a line that is right after all is done soon; some would compute for minutes."""
+MAZE = "passive-tmaze:length=4"
+RIGHT = {
+    "train": (MAZE,),
+    "evaluate": ("run",),
+    "watch": ("run",),
+    "play": (MAZE,),
+    "theory": ("kappa", MAZE),
+    "find-k": (MAZE,),
+    "reproduce": ("tabular",),
+    "archive": ("run",),
+}
+"""What half of the lines begin with, so that their options are looked at."""
 
 
-def words(rng, count):
+def options_of(verb):
+    """The options of a verb, and whether each wants a word, as its parser knows them."""
+    verbs = next(
+        action.choices for action in parser_of(verb)[0]._actions if isinstance(action.choices, dict)
+    )
+    found = [(a.option_strings[0], a.nargs != 0) for a in verbs[verb]._actions if a.option_strings]
+    return [each for each in found if each[0] not in ("-h", "--traceback")]
+
+
+def words(rng, count, references):
     """Command lines that nobody should type."""
-    # Verbs that are added later are tried without options.
     verbs = list(VERBS)
     for i in range(count):
         verb = verbs[i % len(verbs)]
-        line = [verb]
-        for _ in range(int(rng.integers(0, 3))):
+        line, known = [verb], options_of(verb)
+        if right := i // len(verbs) % 2:
+            line += RIGHT.get(verb, ())
+        for _ in range(0 if right else int(rng.integers(0, 3))):
             line.append(ODD[int(rng.integers(len(ODD)))])
-        known = OPTIONS.get(verb, ())
         for _ in range(int(rng.integers(0, 4))):
-            if known:
-                line += [known[int(rng.integers(len(known)))], ODD[int(rng.integers(len(ODD)))]]
+            option, wants = known[int(rng.integers(len(known)))]
+            line += [option, ODD[int(rng.integers(len(ODD)))]] if wants else [option]
         line += SAFE.get(verb, ())
-        if verb in ("diagnose", "league", "bench"):  # These would compute for minutes.
-            line = [verb, "--no-such", *line[1:]]
         if rng.random() < 0.3:
             line.append("--json")
         line = [word.replace("\0", "") for word in line]
 
         def run(place, line=tuple(line)):
+            if "run" in line:
+                shutil.copytree(references["sarsa"], place / "run")
             ended = ran(command(*line), place, 120)
             found = verdict(ended)
             if found:
@@ -180,8 +199,10 @@ def _pomdp_texts(rng):
         elif kind == 2:
             yield "noise", rng.bytes(int(rng.integers(1, 5000))).decode("latin-1")
         elif kind == 3:
-            kept = [line for line in lines if rng.random() < 0.7]
-            yield "lines missing", "\n".join(kept) if len(kept) < len(lines) else "states: a"
+            # A discount, what values are and rewards may be missing; one of the others is.
+            lost = lines[int(rng.integers(2, len(lines) - 1))]
+            kept = [line for line in lines if rng.random() < 0.7 and line != lost]
+            yield "lines missing", "\n".join(kept)
         elif kind == 4:
             yield "much text", GOOD_FILE + "# " + "x" * 2**23
         elif kind == 5:

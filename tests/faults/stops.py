@@ -1,6 +1,8 @@
 """Processes that end before they are done: killed, signalled, out of disk, out of memory."""
 
 import errno
+import itertools
+import json
 import os
 import resource
 import shutil
@@ -34,25 +36,32 @@ from faults.trainings import (
     train,
 )
 
-POINTS = {"tabular": 60, "deep": 40}
-"""Touches of the disk that a small training makes, about."""
+
+def write_points(rng, references, names):
+    """Every write point of every training, and the how manyth time; first each point once."""
+    found = {name: references.points(name) for name in names}
+    points = list(dict.fromkeys(point for each in found.values() for point in each))
+    rng.shuffle(points)
+    for shift in range(len(names)):
+        for i, point in enumerate(points):
+            name = names[(i + shift) % len(names)]
+            if times := found[name][point]:
+                # How often it comes depends on the machine's speed, too.
+                yield name, point, int(rng.integers(times // 2 + 1)) + 1
 
 
 def points(rng, count, references, names, family):
-    """Kills at write points: each in turn, for each learner in turn."""
-    last = POINTS["deep" if names[0] in DEEP else "tabular"]
-    for i in range(count):
-        name = names[i % len(names)]
-        point = i // len(names) % last + 1
+    """Kills at write points."""
+    for name, point, nth in itertools.islice(write_points(rng, references, names), count):
 
-        def run(place, name=name, point=point):
-            ended = ran(train(name, before=at_point(point, die)), place)
+        def run(place, name=name, point=point, nth=nth):
+            ended = ran(train(name, before=at_point(point, die, nth=nth)), place)
             found = verdict(ended)
             if found or ended.code not in (0, -signal.SIGKILL):
                 return found or LOST, ended.said
             return judged_resume(name, place, references[name])
 
-        yield Fault(family, f"{name} at {point}", run)
+        yield Fault(family, f"{name} {point}, {nth}", run)
 
 
 def moments(rng, count, references, names, family):
@@ -77,14 +86,13 @@ def moments(rng, count, references, names, family):
 
 def errors(rng, count, references):
     """A disk that is full, read-only or broken at one touch of it."""
-    names = list(TABULAR)
     kinds = (errno.ENOSPC, errno.EROFS, errno.EIO, errno.EDQUOT)
-    for i in range(count):
-        name, number = names[i % len(names)], kinds[i % len(kinds)]
-        point = int(rng.integers(1, POINTS["tabular"]))
+    found = itertools.islice(write_points(rng, references, list(TABULAR)), count)
+    for i, (name, point, nth) in enumerate(found):
+        number = kinds[i % len(kinds)]
 
-        def run(place, name=name, number=number, point=point):
-            ended = ran(train(name, before=at_point(point, fail(number))), place)
+        def run(place, name=name, number=number, point=point, nth=nth):
+            ended = ran(train(name, before=at_point(point, fail(number), nth=nth)), place)
             found = verdict(ended)
             if found:
                 return found, ended.said
@@ -92,7 +100,7 @@ def errors(rng, count, references):
                 return LOST, f"code {ended.code}: {ended.said}"
             return judged_resume(name, place, references[name])
 
-        yield Fault("disk errors", f"{name}, {errno.errorcode[number]} at {point}", run)
+        yield Fault("disk errors", f"{name}, {errno.errorcode[number]} {point}, {nth}", run)
 
 
 def small_disks(rng, count, references):
@@ -136,22 +144,29 @@ def signals(rng, count, references, names, family):
     for i in range(count):
         name, number = names[i % len(names)], (signal.SIGINT, signal.SIGTERM)[i // len(names) % 2]
         wait = rng.random() * (4.0 if name in DEEP else 0.3)
+        twice = rng.random() * 0.1 if rng.random() < 0.5 else None  # Somebody is impatient.
 
-        def run(place, name=name, number=number, wait=wait):
+        def run(place, name=name, number=number, wait=wait, twice=twice):
             child = Child(train(name), place)
             time.sleep(0.02)  # Until the fork listens.
             time.sleep(wait)
             child.kill(number)
+            if twice is not None:
+                time.sleep(twice)
+                child.kill(number)
             ended = child.wait()
             found = verdict(ended)
             if found:
                 return found, ended.said
             early = ended.code == -number and not ended.err  # Before the command line began.
-            if ended.code != 0 and not early and not (ended.code == 1 and len(ended.lines) == 1):
+            # Whoever is impatient may get a line for each of the two.
+            said = 1 <= len(ended.lines) <= 1 + (twice is not None)
+            if ended.code != 0 and not early and not (ended.code == 1 and said):
                 return LOST, f"code {ended.code}: {ended.said}"
             return judged_resume(name, place, references[name])
 
-        yield Fault(family, f"{name}, {number.name} after {wait:.2f} s", run)
+        again = "" if twice is None else f" and {twice:.2f} s later"
+        yield Fault(family, f"{name}, {number.name} after {wait:.2f} s{again}", run)
 
 
 def starts(rng, count):
@@ -194,26 +209,43 @@ def _runs_ours(pid):
 
 
 def memory(rng, count, references):
-    """Less and less memory."""
-    for _i in range(count):
-        more = int(2 ** rng.uniform(14, 27))
+    """Less and less memory, in trainings of tables and networks and in evaluations."""
+    kinds = ("sarsa", "evaluate", "sarsa", "reinforce", "evaluate", "finite")
+    for i in range(count):
+        kind = kinds[i % len(kinds)]
+        more = int(2 ** rng.uniform(14, 30 if kind in DEEP else 27))
 
-        def run(place, more=more):
-            def limited():
-                often()
-                with open("/proc/self/statm") as file:
-                    held = int(file.read().split()[0]) * resource.getpagesize()
-                resource.setrlimit(resource.RLIMIT_AS, (held + more, resource.RLIM_INFINITY))
+        def run(place, kind=kind, more=more):
+            limit = partial(limited, more)
+            if kind == "evaluate":
+                return _evaluated(place, references["sarsa"], limit)
+            ended = ran(train(kind, before=limit), place)
+            # XLA ends a process that has no memory left, by a signal or with glibc's 127.
+            ends = kind in DEEP and (ended.code < 0 or ended.code == 127)
+            if verdict(ended) or not (ended.code == 0 or refused(ended) or ends):
+                return verdict(ended) or LOST, f"code {ended.code}: {ended.said}"
+            return judged_resume(kind, place, references[kind])
 
-            ended = ran(train("sarsa", before=limited), place)
-            found = verdict(ended)
-            if found:
-                return found, ended.said
-            if ended.code and not refused(ended) and ended.code > 0:
-                return LOST, f"code {ended.code}: {ended.said}"
-            return judged_resume("sarsa", place, references["sarsa"])
+        yield Fault("out of memory", f"{kind}, {more:,} bytes more", run)
 
-        yield Fault("out of memory", f"{more:,} bytes more", run)
+
+def limited(more):
+    """No more memory than this, beside what the process has."""
+    often()
+    with open("/proc/self/statm") as file:
+        held = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + more, resource.RLIM_INFINITY))
+
+
+def _evaluated(place, whole, limit):
+    ended = ran(command("evaluate", whole, "--json", before=limit), place)
+    if verdict(ended) or not (ended.code == 0 or refused(ended)):
+        return verdict(ended) or LOST, f"code {ended.code}: {ended.said}"
+    if ended.code == 0:
+        expected = ran(command("evaluate", whole, "--json", before=often), place)
+        mine, other = (json.loads(each.out)["seeds"] for each in (ended, expected))
+        return (GOOD, "") if mine == other else (WRONG, "another evaluation")
+    return GOOD, ""
 
 
 def clocks(rng, count, references):

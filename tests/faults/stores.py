@@ -1,12 +1,15 @@
 """The lab: stores that are killed, changed, linked and shared; policies; the archive."""
 
 import contextlib
+import errno
+import itertools
 import json
 import os
 import shutil
 import signal
 import sys
 import time
+from collections import Counter
 
 import numpy as np
 
@@ -18,7 +21,7 @@ from adastack.lab.store import Store
 from adastack.lab.worker import attempt
 from faults.changes import ACCIDENTS
 from faults.harness import GOOD, LOST, WRONG, Child, Fault, command, ran, refused, verdict
-from faults.trainings import at_point, die, leftovers
+from faults.trainings import at_point, die, fail, leftovers, noting
 from lab.kinds import longer, tabular
 from lab.kinds import often as saving_often
 
@@ -27,10 +30,12 @@ def jobs():
     return [saving_often(tabular([seed], 30_000, evaluate=[longer()])) for seed in range(2)]
 
 
-def computed_here():
+def computed_here(before=None):
     """The jobs of a small store, computed by one process as a worker does it."""
 
     def work():
+        if before is not None:
+            before()
         endings = [attempt(Store("lab"), job) for job in jobs()]
         failed = [each.reason for each in endings if each.status not in ("finished", "reused")]
         for reason in failed[:1]:
@@ -126,6 +131,49 @@ def killed(rng, count, whole, backend="local", family="the lab, killed"):
             return judged(place, whole, computed(backend=backend))
 
         yield Fault(family, f"{'worker' if worker else 'command'} after {wait:.2f} s", run)
+
+
+def write_points(rng, place):
+    """Every write point of a small store, and the how manyth time."""
+    place.mkdir()
+    ended = ran(computed_here(noting(place / "points", _nothing)), place)
+    assert ended.code == 0, ended.said
+    points = Counter((place / "points").read_text().splitlines())
+    where = [(point, int(rng.integers(times // 2 + 1)) + 1) for point, times in points.items()]
+    rng.shuffle(where)
+    return itertools.cycle((point, int(nth)) for point, nth in where)
+
+
+def killed_writing(rng, count, whole, place):
+    """A worker killed at every write point of a store."""
+    for point, nth in itertools.islice(write_points(rng, place / "points"), count):
+
+        def run(place, point=point, nth=nth):
+            ended = ran(computed_here(at_point(point, die, _nothing, nth)), place)
+            if verdict(ended) or ended.code not in (0, -signal.SIGKILL):
+                return verdict(ended) or LOST, ended.said
+            return judged(place, whole, computed_here())
+
+        yield Fault("the lab, killed at write points", f"{point}, {nth}", run)
+
+
+def failed_writing(rng, count, whole, place):
+    """A disk that is full, read-only or broken at a write point of a store."""
+    kinds = itertools.cycle((errno.ENOSPC, errno.EROFS, errno.EIO, errno.EDQUOT))
+    where = itertools.islice(write_points(rng, place / "failing-points"), count)
+    for (point, nth), number in zip(where, kinds, strict=False):
+
+        def run(place, point=point, nth=nth, number=number):
+            ended = ran(computed_here(at_point(point, fail(number), _nothing, nth)), place)
+            if verdict(ended) or (ended.code and not refused(ended)):
+                return verdict(ended) or LOST, ended.said
+            return judged(place, whole, computed_here())
+
+        yield Fault("the lab, disk errors", f"{errno.errorcode[number]} {point}, {nth}", run)
+
+
+def _nothing():
+    pass
 
 
 def _kill(pid):
@@ -275,14 +323,14 @@ def path_hijack(rng, count, whole):
 def merged(rng, count, whole):
     """A merge into an archive that is killed, and archives and stores that somebody has changed."""
     for i in range(count):
-        point, seed, which = i // 2 % 12 + 1, int(rng.integers(2**32)), rng.random()
+        point, seed, which = i // 2 % 16 + 1, int(rng.integers(2**32)), rng.random()
         change = ACCIDENTS[i // 2 % len(ACCIDENTS)] if i % 2 else None
 
         def run(place, point=point, seed=seed, which=which, change=change):
             expected = _archived(whole.root, place / "expected")
             root = place / "archive"
             if change is None:
-                ended = ran(_merging(whole.root, root, at_point(point, die, lambda: None)), place)
+                ended = ran(merging(whole.root, root, at_point(point, die, _nothing)), place)
                 if ended.code not in (0, -signal.SIGKILL):
                     return verdict(ended) or LOST, ended.said
             else:
@@ -293,7 +341,7 @@ def merged(rng, count, whole):
                 for address, result in found.items():
                     if result is not None and result != _said(place / "expected")[address]:
                         return WRONG, address
-            ended = ran(_merging(whole.root, root), place)
+            ended = ran(merging(whole.root, root), place)
             if verdict(ended) or (ended.code and not refused(ended)):
                 return verdict(ended) or LOST, ended.said
             if ended.code == 0 and _contents(root) != expected:
@@ -303,7 +351,7 @@ def merged(rng, count, whole):
         yield Fault("archives", f"{'merge' if change is None else change.__name__}, {point}", run)
 
 
-def _merging(store, root, before=None):
+def merging(store, root, before=None):
     def work():
         if before is not None:
             before()
@@ -341,7 +389,7 @@ def policies(rng, count, place):
 
         def run(place, change=change, seed=seed, which=which):
             if not whole.exists():
-                ended = ran(lambda: _export(whole), place, 300)
+                ended = ran(lambda: export(whole), place, 300)
                 assert ended.code == 0, ended.said
             shutil.copytree(whole, place / "policy")
             files = [place / "policy" / name for name in ("policy.json", "policy.safetensors")]
@@ -352,7 +400,7 @@ def policies(rng, count, place):
         yield Fault("policies", f"{change.__name__}, {seed}", run)
 
 
-def _export(folder):
+def export(folder):
     import torch
     from stable_baselines3 import PPO
     from stable_baselines3.common.env_util import make_vec_env

@@ -1,7 +1,10 @@
 """Small trainings of every learner, what they come to undisturbed, and how to compare with that."""
 
 import os
+import re
 import signal
+import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +29,7 @@ TABULAR = {
         *("--steps", "8000"),
     ),
 }
+# A network on each rollout; one with a recurrent cell goes here, too.
 DEEP = {
     "finite": ("passive-tmaze:length=4", *_PPO, "--steps", "1024", "--seeds", "2"),
     "lstm": ("passive-tmaze:length=4", *_PPO, "--net", "lstm", "--steps", "512"),
@@ -65,10 +69,14 @@ class References:
         if name not in self._found:
             place = self.place / f"whole-{name}"
             place.mkdir()
-            ended = ran(train(name), place, 600)
+            ended = ran(train(name, before=noting(place / "points")), place, 600)
             assert ended.code == 0, ended.said
             self._found[name] = place / "run"
         return self._found[name]
+
+    def points(self, name: str) -> Counter[str]:
+        """Where a training touches the disk, and how often."""
+        return Counter((self[name].parent / "points").read_text().splitlines())
 
 
 def result_of(run: Path) -> object:
@@ -136,36 +144,64 @@ def judged_damage(name: str, place: Path, whole: Path) -> tuple[str, str]:
     return ("good", "") if right else (WRONG, "another result, and no word")
 
 
-def at_point(number: int, do: Callable[[], None], begin: Callable[[], None] = often) -> Callable:
-    """What a child does first: at its n-th touch of the disk, before or after it, ``do``."""
+def touching(react: Callable[[str], None], begin: Callable[[], None] = often) -> Callable:
+    """What a child does first: each touch of the disk calls ``react``, before and after it."""
 
     def before() -> None:
         begin()
-        count = 0
 
-        def counted(function):
+        def watched(function, touch):
             def touched(*args, **options):
-                nonlocal count
-                count += 1
-                if count == number:
-                    do()
+                point = f"{touch} {_name_of(touch, args, options)}"
+                react(f"before {point}")
                 found = function(*args, **options)
-                count += 1
-                if count == number:
-                    do()
+                react(f"after {point}")
                 return found
 
             return touched
-
-        import tempfile
 
         for module, touch in (
             *((os, each) for each in ("replace", "fsync", "unlink", "mkdir", "truncate")),
             (tempfile, "mkstemp"),
         ):
-            setattr(module, touch, counted(getattr(module, touch)))
+            setattr(module, touch, watched(getattr(module, touch), touch))
 
     return before
+
+
+def _name_of(touch: str, args: tuple, options: dict) -> str:
+    """The file that is touched; the random part of a temporary one's name left out."""
+    path = args[touch == "replace"] if args else options.get("prefix", "")
+    if touch == "fsync":
+        path = os.readlink(f"/proc/self/fd/{path}")
+    name = os.path.basename(os.fspath(path))
+    return re.sub(r"^\.(.+?)\.(\w{8}\.part)?$", r"\1", name)
+
+
+def at_point(
+    point: str | int, do: Callable[[], None], begin: Callable[[], None] = often, nth: int = 1
+) -> Callable:
+    """What a child does first: at its n-th touch of the disk, or of one file, ``do``."""
+    count = 0
+
+    def react(now: str) -> None:
+        nonlocal count
+        count += isinstance(point, int) or now == point
+        if count == (point if isinstance(point, int) else nth):
+            count += 1  # Only once.
+            do()
+
+    return touching(react, begin)
+
+
+def noting(path: Path, begin: Callable[[], None] = often) -> Callable:
+    """What a child does first: it notes its write points in a file."""
+
+    def react(now: str) -> None:
+        with path.open("a") as file:
+            file.write(f"{now}\n")
+
+    return touching(react, begin)
 
 
 def die() -> None:

@@ -7,11 +7,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from adastack import training
-from adastack.deep import finite_session
 from adastack.lab.execute import kind_of
 from adastack.lab.job import Evaluation, Job, train_jobs
-from adastack.tabular import session
 
 # A process in the background ignores Ctrl-C, and so would its children; this one hears it.
 HEARS_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -51,6 +48,11 @@ def often(job):
 
 
 def train_saving_often(settings, folder, progress):
+    # Here, so that workers with other jobs need not import the learners.
+    from adastack import training
+    from adastack.deep import finite_session
+    from adastack.tabular import session
+
     training.SAVE_SECONDS = 0.0
     finite_session.CHUNK_SECONDS = session.CHUNK_SECONDS = 0.05
     return kind_of("train")(settings, folder, progress)

@@ -12,7 +12,7 @@ from adastack.commands.archive import wanted_jobs
 from adastack.files import write_json
 from adastack.lab import experiments, meaning
 from adastack.lab.archive import EVIDENCE, Archive
-from adastack.lab.archive_file import columns, encode, rows_of
+from adastack.lab.archive_file import columns, decode, encode, rows_of
 from adastack.lab.archiving import merge
 from adastack.lab.curves import DRAWN, curve_means, thinned
 from adastack.lab.evidence import Evidence
@@ -259,6 +259,33 @@ def test_a_damaged_file_is_named_and_not_used(archive, tmp_path, capsys, only_sm
     again = merge([archive.root], broken, JOBS)
     assert again.updated == [JOBS[0].address]
     assert content(broken) == content(archive)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda body: body.pop("curves"),
+        lambda body: body["means"].update({"return": "many"}),
+        lambda body: body["curves"].update(step=[1, 2.5, None]),
+        lambda body: body["result"].update(seeds={"seed": [0, 1], "return": [1]}),
+        lambda body: body["result"].update(seeds=[3]),
+        lambda body: body["result"].update(seeds={"seed": 3}),
+        lambda body: next(iter(body["tests"].values())).update(meaning=True),
+        lambda body: next(iter(body["tests"].values())).update(seconds="long"),
+        lambda body: body.update(seconds=10**400),
+        lambda body: body.update(machine={"processor": 3}),
+    ],
+)
+def test_a_forged_file_is_damaged_alone(archive, tmp_path, forge):
+    shutil.copytree(archive.root, tmp_path / "evidence")
+    forged = Archive(tmp_path / "evidence")
+    path = forged.path(JOBS[0].address)
+    body = decode(path.read_bytes())
+    forge(body)
+    path.write_bytes(encode(body))
+    assert not forged.is_finished(JOBS[0])
+    assert JOBS[0].address in forged.damaged
+    assert forged.is_finished(JOBS[1])
 
 
 def test_a_bare_clone_reports_and_has_nothing_to_do(

@@ -138,6 +138,29 @@ def test_runs_are_left_out_by_word(adastack):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ["--skip=adaptive,square", "small", "learned"],
+        ["--skip=adaptive", "--skip=square", "small", "learned"],
+        ["small", "learned", "--skip", "adaptive", "--skip", "square"],
+        ["--skip", "adaptive", "square", "--dry-run", "small", "learned"],
+    ],
+)
+def test_words_to_skip_may_come_before_the_names(adastack, words):
+    _, none = adastack("reproduce", "--dry-run", *words)
+    assert {name: row["to_do"] for name, row in none["plan"]["experiments"].items()} == {
+        "small": 0,
+        "learned": 0,
+    }
+
+
+def test_a_word_of_another_experiment_skips_nothing(adastack):
+    """The same --skip can stand behind every experiment."""
+    code, result = adastack("reproduce", "small", "--dry-run", "--skip", "adaptive")
+    assert (code, result["plan"]["all"]["to_do"]) == (0, 4)
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["smal"], "expected experiments of small, learned, broken, or all, actual: 'smal'"),
@@ -145,6 +168,7 @@ def test_runs_are_left_out_by_word(adastack):
         (["small", "--address", "here"], "--address expects --backend ray"),
         (["small", "--seeds", "0"], "--seeds must be at least 1"),
         (["learned", "--skip", "adapt"], "--skip expects words of a run's line, actual: 'adapt'"),
+        (["--skip", "adaptive", "learned"], "or write --skip=adaptive NAME"),
         (["small", "--workers", "0"], "workers must be at least 1"),
     ],
 )

@@ -140,12 +140,18 @@ def test_a_small_store_is_drawn(tmp_path):
         assert verdict.status == "needs runs"  # Two seeds of 2000 steps prove nothing.
 
 
+def draw_nothing(monkeypatch):
+    """Most of the time goes into letters and lines, which have tests of their own."""
+    for part in ("svg_of", "_bar_panel", "_line_panel", "_band"):
+        monkeypatch.setattr(f"adastack.lab.figures.{part}", lambda *_: "<svg></svg>")
+
+
 @pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", sorted(set(NAMES) - EXACT))
 def test_a_full_store_decides_every_claim_about_runs(name, drawn, monkeypatch):
     """Claims and drawings ask for runs that the sweep has."""
-    if not drawn:  # Most of the time goes into letters and lines, which have tests of their own.
-        monkeypatch.setattr("adastack.lab.figures._svg", lambda canvas: "<svg></svg>")
+    if not drawn:
+        draw_nothing(monkeypatch)
     results = Results(MadeUp(), ALL[name].sweep(SCALES["paper"]))
     sampled = [claim for claim in ALL[name].claims if "exact" not in claim.tags]
     assert sampled
@@ -160,7 +166,7 @@ def test_a_full_store_decides_every_claim_about_runs(name, drawn, monkeypatch):
 
 
 def test_every_test_of_a_world_has_its_row(monkeypatch):
-    monkeypatch.setattr("adastack.lab.figures._svg", lambda canvas: "<svg></svg>")
+    draw_nothing(monkeypatch)
     shown = ALL["fetch"].analyse(Results(MadeUp(), ALL["fetch"].sweep(SCALES["paper"])))
     table = next(table for table in shown.tables if table.name == "mlp-tests")
     # Three memories with 7 periods and 6 numbers of visible steps, and the adaptive one's million.

@@ -2,22 +2,23 @@
 
 from dataclasses import replace
 
+from adastack.lab import checks
 from adastack.lab import claims as c
 from adastack.lab.changes import REASONS, changes_page
 from adastack.lab.claims import Claim, Effect, Verdict
+from adastack.lab.effects_figure import MARKS
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.experiments import load_experiments
-from adastack.lab.figures import MARKS
 from adastack.lab.front_page import claims_picture, surprises
 from adastack.lab.report_data import ExperimentReport, ReportData
 
-RUNS = c.solves("success", c.Arm("AS", {"preset": "paper"}), 0.9)
+RUNS = checks.solves("success", c.Arm("AS", {"preset": "paper"}), 0.9)
 SAMPLED = Claim("a", "AS is above FS.", "Figure 1", c.all_of([RUNS], ""), reading="strictly")
 EXACT = Claim(
     "b",
     "Two slots are enough.",
     "Table 2",
-    c.all_of([c.exactly("kappa", lambda row: None)], ""),
+    c.all_of([checks.exactly("kappa", lambda row: None)], ""),
     why="Three are needed.",
 )
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,11 @@ import numpy as np
 import pytest
 
 from adastack.files import DamagedFileError, write_json
+from adastack.folders import Folder
 from adastack.lab.execute import perform
 from adastack.lab.job import Job
 from adastack.lab.store import Busy, Store, StoreError
+from adastack.lab.worker import attempt
 from adastack.progress import Silent
 from adastack.runs import Run
 from lab.kinds import longer, quick, tabular
@@ -112,6 +115,27 @@ def test_what_is_damaged_is_never_given(store):
         store.evaluation(job, longer())
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"tests": True},
+        {"tests": {longer().address: {"meaning": True}}},
+        {"tests": {longer().address: {"seconds": "long"}}},
+        {"seconds": 10**400},
+        {"versions": {"adastack": 3}},
+        {"machine": []},
+        {"finished": 3},
+    ],
+)
+def test_a_forged_manifest_is_damaged_and_redone(store, said):
+    job = tabular(evaluate=(longer(),))
+    first = compute(store, job)["result"]
+    place = Folder(store.folder(job))
+    place.write("done.json", {**store.document(job), **said})
+    assert store.status(job) == "damaged"
+    assert compute(store, job)["result"] == first
+
+
 def test_the_folder_of_another_job_is_damaged(store):
     one, other = quick(3), quick(4)
     compute(store, one)
@@ -143,6 +167,26 @@ def test_what_is_left_of_a_removed_run_is_begun_anew(store, lost):
     assert store.status(job) == "finished"
 
 
+@pytest.mark.parametrize("name", ["job.json", "done.json", "progress.json", "failure.json"])
+def test_a_folder_in_a_documents_place_is_removed(store, name):
+    job = quick(3)
+    compute(store, job)
+    (store.folder(job) / name).unlink(missing_ok=True)
+    (store.folder(job) / name / "inner").mkdir(parents=True)
+    assert attempt(store, job).status in ("finished", "reused")
+    assert store.status(job) == "finished"
+    assert not (store.folder(job) / name).is_dir()
+
+
+def test_a_file_in_the_runs_place_is_removed(store):
+    job = tabular()
+    whole = compute(store, job)["result"]
+    (store.folder(job) / "done.json").unlink()
+    shutil.rmtree(store.folder(job) / "run")
+    (store.folder(job) / "run").write_text("not a folder")
+    assert compute(store, job)["result"] == whole
+
+
 def test_damage_is_still_known_when_the_redoing_is_killed(store, monkeypatch):
     job = tabular()
     whole = compute(store, job)["result"]
@@ -168,19 +212,21 @@ def test_a_claim_keeps_others_away(store):
 
 
 def test_a_claim_ends_with_its_process(store):
+    job = quick(2)
     code = f"""
 import os, signal
+from adastack.lab.job import Job
 from adastack.lab.store import Store
-from lab.kinds import quick
-with Store({str(store.root)!r}).claim(quick(2)):
-    assert Store({str(store.root)!r}).is_held(quick(2))
+job = Job({job.kind!r}, {job.settings!r})
+with Store({str(store.root)!r}).claim(job):
+    assert Store({str(store.root)!r}).is_held(job)
+    print(job.address, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 """
-    environment = {"PYTHONPATH": ":".join(sys.path)}
-    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
-    assert ended.returncode == -9
-    assert not store.is_held(quick(2))
-    with store.claim(quick(2)):
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (-9, f"{job.address}\n"), ended.stderr
+    assert not store.is_held(job)
+    with store.claim(job):
         pass
 
 
@@ -252,6 +298,14 @@ def test_a_hidden_folder_is_somebody_elses(store):
         (folder / ".thumbnails").mkdir()
     with store.claim(quick(2)) as folder:
         assert (folder / ".thumbnails").is_dir()
+
+
+def test_removing_with_a_folder_in_a_documents_place(store):
+    compute(store, quick(2))
+    (store.folder(quick(2)) / "done.json").unlink()
+    (store.folder(quick(2)) / "done.json").mkdir()
+    store.remove(quick(2).address)
+    assert store.status(quick(2)) == "missing"
 
 
 def test_removing(store):

@@ -13,7 +13,8 @@ import pytest
 from adastack.cli import main
 from adastack.runs import Run
 
-LENGTHS = [*(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 6)), 6]
+MANY = 20
+LENGTHS = [(6, 5), *(pytest.param(n, MANY, marks=pytest.mark.slow) for n in range(2, 7))]
 
 
 def adastack(capsys, *words):
@@ -28,34 +29,38 @@ def train(capsys, tmp_path, task, *words, name="run"):
 
 
 @pytest.mark.parametrize("kind", ["passive", "active"])
-@pytest.mark.parametrize("length", LENGTHS)
-def test_every_seed_is_optimal_on_the_continual_mazes(capsys, tmp_path, kind, length):
+@pytest.mark.parametrize(("length", "seeds"), LENGTHS)
+def test_every_seed_is_optimal_on_the_continual_mazes(capsys, tmp_path, kind, length, seeds):
     task = f"{kind}-tmaze:length={length},continual=true"
-    code, result = train(capsys, tmp_path, task, "--seeds", "20", "--seed", "500")
+    code, result = train(capsys, tmp_path, task, "--seeds", str(seeds), "--seed", "500")
     assert code == 0
     best = 1000 / (length if kind == "passive" else length + 1)
     schedule = [seed["reward_rate"] for seed in result["seeds"]]
-    assert len(schedule) == 20
+    assert len(schedule) == seeds
     assert min(schedule) >= 0.98 * best
     assert max(schedule) <= best * (1 + 1e-9)
 
 
-def test_every_seed_solves_the_xormaze(capsys, tmp_path):
-    code, result = train(capsys, tmp_path, "xormaze", "--k", "3", "--seeds", "20", "--seed", "500")
+@pytest.mark.parametrize("seeds", [5, pytest.param(MANY, marks=pytest.mark.slow)])
+def test_every_seed_solves_the_xormaze(capsys, tmp_path, seeds):
+    words = ("--k", "3", "--seeds", str(seeds), "--seed", "500")
+    code, result = train(capsys, tmp_path, "xormaze", *words)
     assert code == 0
-    assert [seed["success"] for seed in result["seeds"]] == [1.0] * 20
+    assert [seed["success"] for seed in result["seeds"]] == [1.0] * seeds
 
 
 @pytest.mark.parametrize("task", ["passive-tmaze:length=1500", "active-tmaze:length=128"])
-def test_every_seed_learns_a_long_maze_with_the_same_defaults(capsys, tmp_path, task):
-    code, result = train(capsys, tmp_path, task, "--seeds", "10", "--seed", "500")
+@pytest.mark.parametrize("seeds", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_every_seed_learns_a_long_maze_with_the_same_defaults(capsys, tmp_path, task, seeds):
+    code, result = train(capsys, tmp_path, task, "--seeds", str(seeds), "--seed", "500")
     assert code == 0
-    assert [seed["success"] for seed in result["seeds"]] == [1.0] * 10
+    assert [seed["success"] for seed in result["seeds"]] == [1.0] * seeds
 
 
-def test_what_was_learned_at_6_holds_at_a_million(capsys, tmp_path):
+@pytest.mark.parametrize("length", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_what_was_learned_at_6_holds_at_a_million(capsys, tmp_path, length):
     train(capsys, tmp_path, "passive-tmaze:length=6", "--seeds", "3")
-    long = ["--task", "passive-tmaze:length=1000000"]
+    long = ["--task", f"passive-tmaze:length={length}"]
     _, adaptive = adastack(capsys, "evaluate", str(tmp_path / "run"), *long)
     assert [seed["success"] for seed in adaptive["seeds"]] == [1.0] * 3
     frame = ["--memory", "frame", "--k", "6", "--seeds", "3"]
@@ -86,7 +91,7 @@ sys.exit(cli.main(sys.argv[1:]))
 
 def test_a_run_that_is_killed_ends_as_if_it_had_not_been(capsys, tmp_path):
     task = "active-tmaze:length=6,continual=true"
-    steps = ["--steps", "1e7", "--seeds", "2"]
+    steps = ["--steps", "5e6", "--seeds", "2"]
     train(capsys, tmp_path, task, *steps, name="whole")
     words = [*("train", task, "--algo", "sarsa", "--out", tmp_path / "killed", "--resume"), *steps]
     checkpoint = tmp_path / "killed" / "checkpoint.json"

@@ -1,4 +1,4 @@
-"""How fast the worlds are: MiniGrid-Memory and FetchReach beside their packages."""
+"""How fast the worlds are: MiniGrid-Memory, FetchReach and POPGym beside their packages."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ import gymnasium as gym
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AsyncVectorEnv
 from jax import Array
 
 from adastack.bench.figure import Figure, episodes, interleaved
-from adastack.tasks.functional import FunctionalTask
+from adastack.extras import require
+from adastack.tasks.functional import FunctionalTask, Reset
+from adastack.tasks.functional_vector import reset_all, reset_some, step_all
 from adastack.tasks.worlds.fetch.vector import FetchReachVectorEnv
 from adastack.tasks.worlds.minigrid.environment import MiniGridMemoryEnv
 from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
+from adastack.tasks.worlds.popgym.twins import GAMES, package_name, twin
 
 GRID_STEPS = 300
 COMPILED_ENVS, COMPILED_STEPS = 256, 400
 ARMS, ARM_STEPS = 8, 25
+GAME_ENVS, GAME_STEPS = 64, 400
 
 
 def measure() -> list[Figure]:
     """The figures of the worlds."""
-    return [_minigrid(), _fetch()]
+    return [_minigrid(), _fetch(), _popgym()]
 
 
 def _minigrid() -> Figure:
@@ -53,27 +58,53 @@ def _fetch() -> Figure:
     return Figure(name, times["theirs"] / times["ours"], "x", 2)
 
 
+def _popgym() -> Figure:
+    """Random actions in POPGym's easy games: the package in a loop, and the twins."""
+    package_envs = require("popgym.envs", extra="popgym")
+    ratios = {}
+    for game in GAMES:
+        make = getattr(package_envs, package_name(game, "easy"), None)
+        if make is None:  # Mazes need a package that POPGym does not ask for.
+            continue
+        env = make()
+        env.action_space.seed(0)
+        package = episodes(env, [env.action_space.sample() for _ in range(GAME_STEPS)])
+        rollout = _rollout(twin(game), GAME_ENVS, GAME_STEPS)
+        times = interleaved({"package": package, "twin": rollout}, 5)
+        ratios[game] = GAME_ENVS * times["package"] / times["twin"]
+    slowest = min(ratios, key=ratios.__getitem__)
+    name = f"POPGym's easy games: twins, {GAME_ENVS} agents / the package; least: {slowest}"
+    return Figure(name, ratios[slowest], "x", 10)
+
+
 def _rollout(task: FunctionalTask, n_envs: int, n_steps: int) -> Callable[[], object]:
     """Random actions, with a reset where an episode is over, as one program."""
 
-    def step(carry: tuple[Any, Array], key: Array) -> tuple[tuple[Any, Array], Array]:
-        state, over = carry
-        for_reset, for_action = jax.random.split(key)
-        actions = jax.random.randint(for_action, (n_envs,), 0, int(task.action_space.n))
-        fresh, _ = jax.vmap(task.reset)(jax.random.split(for_reset, n_envs))
-        state = jax.tree.map(partial(jnp.where, over), fresh, state)
-        after = jax.vmap(task.step, in_axes=(None, 0, 0))(key, state, actions)
+    def step(carry: tuple[Any, ...], actions: Array) -> tuple[tuple[Any, ...], Array]:
+        key, now, over = carry
+        key, now = jax.lax.cond(
+            over.any(), lambda: reset_some(task, key, over, now), lambda: (key, now)
+        )
+        key, after = step_all(task, key, now.state, actions)
         # What was seen is summed up, so that it has to be computed.
         seen = after.observation.sum(dtype=jnp.int32) + after.reward.sum()
-        return (after.state, after.terminated | after.truncated), seen
+        now = Reset(after.state, after.observation, after.extras)
+        return (key, now, after.terminated | after.truncated), seen
 
     @jax.jit
-    def rollout(key: Array) -> Array:
-        state, _ = jax.vmap(task.reset)(jax.random.split(key, n_envs))
-        begin = (state, jnp.zeros(n_envs, jnp.bool_))
-        return jax.lax.scan(step, begin, jax.random.split(key, n_steps))[1].sum()
+    def rollout(actions: Array) -> Array:
+        begin = (*reset_all(task, n_envs, jax.random.key(0)), jnp.zeros(n_envs, jnp.bool_))
+        return jax.lax.scan(step, begin, actions)[1].sum()
 
-    return lambda: rollout(jax.random.key(0)).block_until_ready()
+    actions = _drawn(jax.random.key(1), task.action_space, (n_steps, n_envs))
+    return lambda: rollout(actions).block_until_ready()
+
+
+def _drawn(key: Array, space: Discrete | Box, shape: tuple[int, ...]) -> Array:
+    """Random actions."""
+    if isinstance(space, Box):
+        return jax.random.uniform(key, (*shape, *space.shape), minval=space.low, maxval=space.high)
+    return jax.random.randint(key, shape, 0, int(space.n))
 
 
 def _push(envs: Any) -> Callable[[], None]:

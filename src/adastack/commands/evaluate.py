@@ -23,7 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--episodes", type=int, default=100, help="attempts, where they must be sampled (100)"
     )
-    parser.add_argument("--sampled", action="store_true", help="explore as at the end of training")
+    parser.add_argument(
+        "--sampled",
+        action="store_true",
+        help="explore as at the end of training, anew at each step (greedy)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of sampled attempts (0)")
 
 

@@ -100,7 +100,7 @@ def _mean(seeds: list[dict[str, Any]], metric: str) -> float | None:
 
 def _folder(args: argparse.Namespace, k: int) -> Path:
     """The same for the same settings, so that a search that was stopped is resumed."""
-    words = ["find-k", args.task, args.memory, args.algo, args.net, args.preset]
+    words = ["find-k", args.task, args.memory, args.algo, args.net, args.cell, args.preset]
     words += [f"{args.steps}-steps", f"{args.seeds}-seeds", f"k-{k}"]
     return Path(args.out) / re.sub(r"[^\w.=-]+", "-", "_".join(filter(None, words)))
 

@@ -54,9 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--skip",
         nargs="+",
+        action="extend",
         default=[],
         metavar="WORD",
-        help="leave out runs with one of these words, as in lstm, transformer",
+        help="leave out runs with one of these words: NAME --skip lstm transformer, "
+        "or --skip=lstm,transformer NAME",
     )
     where = parser.add_argument_group("where it runs")
     where.add_argument(
@@ -74,12 +76,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Runs what the experiments lack, or lists it."""
+    if args.skip and not (args.names or args.list):
+        raise ValueError(
+            "expected names of experiments, actual: all words behind --skip are words to skip; "
+            f"put the names first, or write --skip={args.skip[0]} NAME"
+        )
     chosen = choose_experiments(args.names or ["all"] * args.list)
     sweeps = {
         name: first_seeds(each.sweep(SCALES[args.scale]), args.seeds)
         for name, each in chosen.items()
     }
-    sweeps = without(sweeps, args.skip)
+    sweeps = without(sweeps, [word for words in args.skip for word in words.split(",") if word])
     about = {"scale": args.scale, "store": str(args.store)}
     if args.list:
         return {**about, "list": [_line(chosen[name], jobs) for name, jobs in sweeps.items()]}
@@ -147,20 +154,37 @@ def _alike(job: Job) -> str:
 def without(sweeps: dict[str, list[Job]], words: Sequence[str]) -> dict[str, list[Job]]:
     """The jobs whose line in the live table has none of the words.
 
+    Words that only other experiments' lines have change nothing here.
+
     Raises:
-        ValueError: If no line at all has a word: what it should have left out would be run.
+        ValueError: If no line of any experiment has a word: what it should leave out would be run.
     """
-    said = {
-        job.address: re.findall(r"[\w=*-]+", label(job)) for jobs in sweeps.values() for job in jobs
-    }
-    known = {word for each in said.values() for word in each}
+    said = {job.address: _words_of(job) for jobs in sweeps.values() for job in jobs}
+    unknown = set(words).difference(*said.values())
+    if unknown:
+        unknown -= _words_of_all()
     for word in words:
-        if word not in known:
+        if word in unknown:
             raise ValueError(f"--skip expects words of a run's line, actual: {word!r} is in none")
     return {
-        name: [job for job in jobs if not set(words) & set(said[job.address])]
+        name: [job for job in jobs if said[job.address].isdisjoint(words)]
         for name, jobs in sweeps.items()
     }
+
+
+def _words_of(job: Job) -> set[str]:
+    return set(re.findall(r"[\w=*-]+", label(job)))
+
+
+def _words_of_all() -> set[str]:
+    """The words of every run of every experiment, at every scale."""
+    jobs = (
+        job
+        for experiment in choose_experiments(["all"]).values()
+        for scale in SCALES.values()
+        for job in experiment.sweep(scale)
+    )
+    return set().union(*map(_words_of, jobs))
 
 
 def plan(sweeps: dict[str, list[Job]], evidence: Evidence, workers: int) -> dict[str, Any]:

@@ -10,10 +10,18 @@ from typing import Any
 from rich.table import Table
 
 from adastack.commands import Output, whole_number
+from adastack.deep.cell_table import CELLS
 from adastack.deep.network_table import NETWORKS
 from adastack.progress import watch
 from adastack.tasks.spec import parse_literal, parse_spec, spell
-from adastack.training import ALGORITHMS, algorithm, default_algo, default_preset, train
+from adastack.training import (
+    ALGORITHMS,
+    algorithm,
+    default_algo,
+    default_preset,
+    default_stack_size,
+    train,
+)
 
 COLUMNS = {
     "success": "success\nfraction",
@@ -36,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a task with its options (see `adastack tasks`), a Gymnasium id, or module:MyEnv-v0",
     )
     add_learner_arguments(parser)
-    parser.add_argument("--k", type=whole_number, default=2, help="slots in the stack (2)")
+    parser.add_argument(
+        "--k", type=whole_number, help="slots in the stack (2, or 1 with --memory none)"
+    )
     parser.add_argument(
         "--steps", type=whole_number, default=1_000_000, help="steps of each seed (1e6)"
     )
@@ -71,27 +81,30 @@ def add_learner_arguments(parser: argparse.ArgumentParser) -> None:
         "--preset", help="paper, robust, default or a world's own (what learns the task best)"
     )
     parser.add_argument("--net", help=f"of {', '.join(NETWORKS)}, for ppo and grpo (mlp)")
+    parser.add_argument("--cell", help=f"of {', '.join(CELLS)}, over the network (none)")
 
 
 def learner_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Fills in the algorithm and the preset that were not asked for; returns what ``--net`` sets.
+    """Fills in algorithm and preset if not asked for; returns what ``--net`` and ``--cell`` set.
 
     Raises:
         ValueError: If the algorithm cannot learn the task, or has no network.
     """
-    args.algo = args.algo or default_algo(args.task)
+    asked = {name: getattr(args, name) for name in ("net", "cell")}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    args.algo = args.algo or ("ppo" if "cell" in asked else default_algo(args.task))
     tabular = algorithm(args.algo, args.task).tabular
     args.preset = args.preset or default_preset(args.algo, args.task)
-    if args.net is None:
-        return {}
-    if tabular:
-        raise ValueError(f"algo {args.algo} learns a table: --net is for ppo and grpo")
-    return {"net": args.net}
+    if tabular and asked:
+        options = " and ".join(f"--{name}" for name in asked)
+        raise ValueError(f"algo {args.algo} learns a table: {options} is for ppo and grpo")
+    return asked
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Trains, or resumes training, and returns the final evaluation."""
     args.task = with_arguments(args.task, args.env_arg)
+    args.k = default_stack_size(args.memory, args.k)
     overrides = dict(args.set) | learner_settings(args)
     asked: dict[str, Any] = {
         "task": args.task,

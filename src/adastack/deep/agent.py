@@ -19,16 +19,22 @@ from adastack.deep.exploration import (
     first_noise,
     hashed,
     noise,
-    once,
+    periods,
     renewed,
     situation_of_numbers,
     situation_of_symbols,
+    weights_of,
 )
-from adastack.deep.gae import generalised_advantages, monte_carlo_returns
+from adastack.deep.gae import (
+    decision_advantages,
+    decision_returns,
+    generalised_advantages,
+    monte_carlo_returns,
+)
 from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.network_table import NETWORKS
-from adastack.deep.networks import ActorCritic, act, policy_and_value
+from adastack.deep.networks import ActorCritic, act, policy_and_value, read_stacks
 from adastack.deep.networks.observations import (
     Leaf,
     Spec,
@@ -39,9 +45,11 @@ from adastack.deep.networks.observations import (
     spec_of,
 )
 from adastack.deep.normalise import RunningStats, no_stats, normalised, updated_stats
+from adastack.deep.recurrent import cell_inputs, first_carry, stepped, unrolled
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
 from adastack.deep.update import Batch, Evaluation, Params, optimiser, scaled, schedule_at, update
+from adastack.deep.waits import Decided, Wait, no_wait, standing, waited
 from adastack.memory import get_rule
 from adastack.process.events import LEARNING
 
@@ -65,6 +73,33 @@ class Rollout(NamedTuple):
     """The value of what a time limit cut off; 0 elsewhere."""
     decision: Any
     """(steps, environments, heads): which held decision each step belongs to."""
+    decided: Decided | None = None
+    """What each step decided, if a wait is one decision."""
+    carry: Any = None
+    """What a cell carried when the rollout began; see `adastack.deep.recurrent`."""
+
+
+class Exploring(NamedTuple):
+    """How the environments explore: noise that is held, and choices that stand."""
+
+    held: Held
+    wait: Wait | None
+    """None, unless a wait is one decision."""
+
+
+class After(NamedTuple):
+    """What exploration has to know about a step, (environments, ...) each."""
+
+    before: list[Any]
+    """The stacks before it, a column each."""
+    after: list[Any]
+    """The stacks after it, before any reset."""
+    reward: Any
+    ended: Any
+    """Whether an attempt ended."""
+    over: Any
+    """Whether an episode did."""
+    terminated: Any
 
 
 class StackAgent:
@@ -100,16 +135,14 @@ class StackAgent:
         deviations = first.size if isinstance(first, Gaussian) else 0
         self.net = ActorCritic(
             self._net_spec(), settings.net, self.heads.n_outputs - deviations, deviations,
-            settings.critic, settings.shared, settings.hidden,
+            settings.critic, settings.shared, settings.hidden, settings.cell,
         )  # fmt: skip
         # A Gaussian's noise is not held: its action moves on by itself.
-        self.longest = jnp.asarray(
-            [1 if isinstance(head, Gaussian) else settings.hold_noise for head in self.heads.heads],
-            jnp.float32,
-        )
+        holds = [not isinstance(head, Gaussian) for head in self.heads.heads]
+        self.longest = periods(settings.hold_noise, settings.n_envs, holds)
         self.act = jax.jit(self.sample)
         self.explore = jax.jit(self.explored)
-        self.renew = jax.jit(self.renewed)
+        self.go_on = jax.jit(self.gone_on)
         self.greedy = jax.jit(self.mode)
         self.value = jax.jit(self.value_of)
         self.learn = jax.jit(self.learned, donate_argnums=(0, 1))
@@ -168,28 +201,43 @@ class StackAgent:
             return (pair % self.n_actions)[:, None], pair // self.n_actions
         return joined[:, :-1], joined[:, -1].astype(np.int32)
 
+    def first_carry(self, n_envs: int) -> Any:
+        """What a cell carries where episodes begin; None without a cell."""
+        return first_carry(self.net, n_envs)
+
     def sample(
         self, params: Params, leaves: list[Array], seed: Array, step: Array,
-        filled: Array | None = None,
-    ) -> Array:  # fmt: skip
+        filled: Array | None = None, carry: Any = None,
+    ) -> tuple[Array, Any]:  # fmt: skip
         """(stacks, entries): actions drawn for each stack; seed and step say which draws.
 
         Here as below, ``filled`` is how many slots of each stack are; if None, all are but those of
-        the oldest that show what empty slots do.
+        the oldest that show what empty slots do. With a cell, ``carry`` is what it has carried so
+        far; what it carries after the step comes second.
         """
         key = jax.random.fold_in(jax.random.key(seed), step)
-        drawn = self.heads.sample(self._outputs(params, leaves, filled), key)
-        return jnp.concatenate(drawn, axis=1).astype(jnp.float32)
+        outputs, carry = self._outputs(params, leaves, filled, carry)
+        drawn = self.heads.sample(outputs, key)
+        return jnp.concatenate(drawn, axis=1).astype(jnp.float32), carry
 
     def explored(
-        self, params: Params, leaves: list[Array], held: Held, seed: Array,
-        step: Array, filled: Array | None = None,
-    ) -> tuple[Array, Array]:  # fmt: skip
-        """Actions drawn for each stack while learning, and the held decisions behind them."""
+        self, params: Params, leaves: list[Array], exploring: Exploring, seed: Array,
+        step: Array, filled: Array | None = None, carry: Any = None,
+    ) -> tuple[Array, Array, Any]:  # fmt: skip
+        """Actions for each stack while learning, and the held decisions behind them."""
+        held, wait = exploring
+        joined, decision, carry = self._drawn(params, leaves, held, seed, step, filled, carry)
+        return (joined if wait is None else standing(wait, joined)), decision, carry
+
+    def _drawn(
+        self, params: Params, leaves: list[Array], held: Held, seed: Array, step: Array,
+        filled: Array | None, carry: Any,
+    ) -> tuple[Array, Array, Any]:  # fmt: skip
         if not self.holds:
-            joined = self.sample(params, leaves, seed, step, filled)
-            return joined, jnp.zeros((len(joined), len(self.heads.heads)), jnp.uint32)
-        outputs, drawn, decided = self._outputs(params, leaves, filled), [], []
+            joined, carry = self.sample(params, leaves, seed, step, filled, carry)
+            return joined, jnp.zeros((len(joined), 0), jnp.uint32), carry
+        drawn, decided = [], []
+        outputs, carry = self._outputs(params, leaves, filled, carry)
         for i, (head, part) in enumerate(
             zip(self.heads.heads, self.heads.split(outputs), strict=True)
         ):
@@ -197,20 +245,40 @@ class StackAgent:
             drawn.append(head.sample_with(part, noise(held.seed[:, i], situation, head.n_noise)))
             decided.append(decisions(held.seed[:, i], situation))
         joined = jnp.concatenate(drawn, axis=1).astype(jnp.float32)
-        return joined, jnp.stack(decided, axis=1)
+        return joined, jnp.stack(decided, axis=1), carry
 
-    def renewed(self, held: Held, over: Array, seed: Array, step: Array) -> Held:
-        """The noise after a step."""
-        if not self.holds:
-            return held
-        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 2), step)
-        return renewed(held, over, key, self.longest)
+    def gone_on(
+        self, exploring: Exploring, joined: Array, step: After, seed: Array, clock: Array
+    ) -> tuple[Exploring, Decided | None]:
+        """How exploration goes on after a step that did ``joined``, and what it decided."""
+        held, wait = exploring
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 2), clock)
+        if self.holds:
+            held = renewed(held, step.over, key, self.longest)
+        if wait is None:
+            return Exploring(held, None), None
+        changed = step.ended | step.over | _differ(step.before, step.after)
+        patience = jax.random.uniform(jax.random.fold_in(key, 1), changed.shape)
+        wait, decided = waited(
+            wait, joined, changed, step.terminated | ~step.over, step.reward, patience,
+            self.settings.gamma,
+        )  # fmt: skip
+        return Exploring(held, wait), decided
 
-    def first_noise(self, n_envs: int, seed: int, update: int) -> Held:
-        """Noise to begin with."""
+    def begin_exploring(self, n_envs: int, seed: int, update: int, longest: int = 0) -> Exploring:
+        """Exploration as it begins; ``longest``: the longest wait so far that led anywhere."""
         shape = (n_envs, len(self.heads.heads)) if self.holds else (n_envs, 0)
         rng = np.random.default_rng([seed, 4, update])
-        return first_noise(jnp.asarray(rng.integers(2**32, size=shape, dtype=np.uint32)))
+        held = first_noise(jnp.asarray(rng.integers(2**32, size=shape, dtype=np.uint32)))
+        if not self.settings.waits:
+            return Exploring(held, None)
+        entries = self.n_entries
+        return Exploring(held, no_wait(jnp.zeros((n_envs, entries), jnp.float32), longest))
+
+    @property
+    def n_entries(self) -> int:
+        """Numbers of an action with its memory action, as the heads give them."""
+        return sum(_entries(head) for head in self.heads.heads)
 
     def _situation(self, params: Params, leaves: list[Array], seed: Array) -> Array:
         """(stacks,): what tells stacks apart in a period of exploration."""
@@ -227,19 +295,37 @@ class StackAgent:
             found.append(situation_of_numbers(numbers, seed))
         return hashed(*found)
 
-    def mode(self, params: Params, leaves: list[Array], filled: Array | None = None) -> Array:
-        """(stacks, entries): the likeliest action for each stack."""
-        likeliest = self.heads.mode(self._outputs(params, leaves, filled))
-        return jnp.concatenate(likeliest, axis=1).astype(jnp.float32)
+    def mode(
+        self, params: Params, leaves: list[Array], filled: Array | None = None, carry: Any = None
+    ) -> tuple[Array, Any]:
+        """(stacks, entries): the likeliest action for each stack; the carry as in `sample`."""
+        outputs, carry = self._outputs(params, leaves, filled, carry)
+        return jnp.concatenate(self.heads.mode(outputs), axis=1).astype(jnp.float32), carry
 
-    def _outputs(self, params: Params, leaves: list[Array], filled: Array | None) -> Array:
-        slots = nested(self.spec, self._normalised(params, leaves))
-        return act(self.net, params, slots, self._filled(leaves, filled))
+    def _outputs(
+        self, params: Params, leaves: list[Array], filled: Array | None, carry: Any
+    ) -> tuple[Array, Any]:
+        read = self._filled(leaves, filled)
+        leaves = self._normalised(params, leaves)
+        if not self.settings.recurrent:
+            return act(self.net, params, nested(self.spec, leaves), read), None
+        outputs, _, carry = stepped(self.net, params, self._inputs(params, leaves, read), carry)
+        return outputs, carry
 
-    def value_of(self, params: Params, leaves: list[Array], filled: Array | None = None) -> Array:
+    def value_of(
+        self, params: Params, leaves: list[Array], filled: Array | None = None, carry: Any = None
+    ) -> Array:
         """(stacks,): what the critic says."""
         read = self._filled(leaves, filled)
-        return self._net(params, self._normalised(params, leaves), read)[1]
+        leaves = self._normalised(params, leaves)
+        if not self.settings.recurrent:
+            return self._net(params, leaves, read)[1]
+        return stepped(self.net, params, self._inputs(params, leaves, read), carry)[1]
+
+    def _inputs(self, params: Params, leaves: list[Array], filled: Array | None) -> Array:
+        """What the cell is given of normalised stacks."""
+        read = read_stacks(self.net, params, nested(self.spec, leaves), filled)
+        return cell_inputs(self.net, params, read)
 
     def _filled(self, leaves: list[Array], filled: Array | None) -> Array | None:
         """How many slots of each stack are read; all, if None."""
@@ -277,34 +363,39 @@ class StackAgent:
     ) -> tuple[Array, Array]:
         return policy_and_value(self.net, params, nested(self.spec, leaves), filled)
 
-    def _at_rows(self, params: Params, columns: list[Array], rows: Array) -> tuple[Array, Array]:
-        """Outputs and values of stacks that point to rows of a rollout."""
+    def _at_rows(self, params: Params, columns: list[Array], at: Any) -> tuple[Array, Array]:
+        """Outputs and values of stacks that point to rows of a rollout, (rows, k).
+
+        With a cell, of sequences of them: (steps, environments, k), the carry before the first, and
+        (steps, environments), whether an episode begins.
+        """
+        rows, *sequence = at if self.settings.recurrent else (at,)
+        rows = rows.reshape(-1, rows.shape[-1])
         filled = (rows != PADDING).sum(axis=1) if self.masked else None
-        return self._net(params, [column[rows] for column in columns], filled)
+        leaves = [column[rows] for column in columns]
+        if not self.settings.recurrent:
+            return self._net(params, leaves, filled)
+        return unrolled(self.net, params, self._inputs(params, leaves, filled), *sequence)
 
     def learned(
         self, params: Params, moments: Any, rollout: Rollout, seed: Array, index: Array,
         progress: Array,
     ) -> tuple[Params, Any, Array]:  # fmt: skip
         """One update from one rollout; observations are gathered where they are needed."""
-        s, slots = self.settings, rollout.slots
+        s = self.settings
         columns = self._normalised(params, rollout.columns)
 
-        def evaluate(weights: Params, rows: Array, action: Array) -> Evaluation:
-            outputs, value = self._at_rows({"params": weights}, columns, rows)
-            log_probs = self.heads.log_probs(outputs, self._parts(action))
-            return Evaluation(log_probs, self._entropies(outputs), value)
+        def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
+            return self._evaluation(*self._at_rows({"params": weights}, columns, at), action)
 
-        rows = slots[:-1].reshape(-1, slots.shape[-1])
-        actions = rollout.action.reshape(len(rows), -1)
-        evaluation = evaluate(params["params"], rows, actions)
-        last = self._at_rows(params, columns, slots[-1])[1]
+        actions = rollout.action.reshape(s.steps_per_update, -1)
+        at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
         advantage, returns = self._advantages(rollout, evaluation.value, last)
-        weight = once(rollout.decision) if s.count_once and self.holds else None
+        weight = weights_of(s, rollout.decision, rollout.decided, len(self.heads.heads))
         scale, advantage = scaled(s, moments[1], advantage, rollout, weight)
         batch = Batch(
-            rows, actions, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1),
-            None if weight is None else weight.reshape(len(rows), -1),
+            at, actions, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1),
+            None if weight is None else weight.reshape(len(actions), -1),
         )  # fmt: skip
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
         weights, adam, learning = update(
@@ -313,6 +404,24 @@ class StackAgent:
         if isinstance(self.heads.heads[0], Gaussian) and s.gaussian_entropy:
             learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
         return {**self._with_stats(params, rollout), "params": weights}, (adam, scale), learning
+
+    def _as_rolled_out(
+        self, params: Params, columns: list[Array], rollout: Rollout, actions: Array
+    ) -> tuple[Any, Evaluation, Array]:
+        """What `_at_rows` takes for all steps, their evaluation, and the values after the last."""
+        slots, over, n = rollout.slots, rollout.over, len(actions)
+        if not self.settings.recurrent:
+            rows = slots[:-1].reshape(n, -1)
+            evaluation = self._evaluation(*self._at_rows(params, columns, rows), actions)
+            return rows, evaluation, self._at_rows(params, columns, slots[-1])[1]
+        begins = jnp.concatenate([jnp.zeros_like(over[:1]), over])
+        outputs, value = self._at_rows(params, columns, (slots, rollout.carry, begins))
+        at = slots[:-1], rollout.carry, begins[:-1]
+        return at, self._evaluation(outputs[:n], value[:n], actions), value[n:]
+
+    def _evaluation(self, outputs: Array, value: Array, action: Array) -> Evaluation:
+        log_probs = self.heads.log_probs(outputs, self._parts(action))
+        return Evaluation(log_probs, self._entropies(outputs), value)
 
     def _entropies(self, outputs: Array) -> Array:
         factors = [
@@ -324,15 +433,21 @@ class StackAgent:
     def _advantages(self, rollout: Rollout, value: Array, last: Array) -> tuple[Array, Array]:
         s = self.settings
         if not s.critic:
-            returns = monte_carlo_returns(rollout.reward, rollout.over, s.gamma)
+            if rollout.decided is None:
+                returns = monte_carlo_returns(rollout.reward, rollout.over, s.gamma)
+            else:
+                returns = decision_returns(rollout.decided, rollout.over)
             return returns, returns
         value = value.reshape(rollout.reward.shape)
         following = jnp.concatenate([value[1:], last[None]])
-        advantage = generalised_advantages(
-            rollout.reward, value, jnp.where(rollout.over, rollout.bootstrap, following),
-            rollout.over if s.limits_end else rollout.terminated, rollout.over, s.gamma,
-            s.gae_lambda,
+        rest = (
+            value, jnp.where(rollout.over, rollout.bootstrap, following),
+            rollout.over if s.limits_end else rollout.terminated, rollout.over,
         )  # fmt: skip
+        if rollout.decided is None:
+            advantage = generalised_advantages(rollout.reward, *rest, s.gamma, s.gae_lambda)
+        else:
+            advantage = decision_advantages(rollout.decided, *rest, s.gae_lambda)
         return advantage, advantage + value
 
     def _with_stats(self, params: Params, rollout: Rollout) -> Params:
@@ -351,3 +466,16 @@ class StackAgent:
         if self.n_actions:
             return [action]
         return [action[:, :-1], action[:, -1:]]
+
+
+def _differ(before: list[Array], after: list[Array]) -> Array:
+    """(environments,): whether stacks show something else."""
+    differ = [
+        (old != new).reshape(len(old), -1).any(axis=1)
+        for old, new in zip(before, after, strict=True)
+    ]
+    return jnp.stack(differ).any(axis=0)
+
+
+def _entries(head: Any) -> int:
+    return len(head.sizes) if isinstance(head, Categorical) else int(head.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,9 @@ from adastack.deep.spaces import check_spaces
 from adastack.deep.update import Params
 from adastack.process.events import ATTEMPT, EVENTS, counts_of, regrets_of
 from adastack.tasks.entry import Resolved
+from adastack.tasks.environment import FiniteTaskVectorEnv
 from adastack.tasks.failures import blamed
+from adastack.tasks.finite import FiniteTask
 from adastack.tasks.registry import TASKS
 
 MOST_STEPS = 20_000
@@ -24,13 +27,15 @@ EVALUATION = 2**31
 """Added to an evaluation's seed, so that no episode of the training comes again."""
 
 
-def vector_env(task: Resolved, n_envs: int) -> VectorEnv:
+def vector_env(task: Resolved | FiniteTask, n_envs: int) -> VectorEnv:
     """Environments side by side that begin a new episode in the step that ends the last.
 
     Args:
         task: The task.
         n_envs: How many.
     """
+    if isinstance(task, FiniteTask):
+        return FiniteTaskVectorEnv(task, n_envs, AutoresetMode.SAME_STEP)
     # One of ours says itself what was expected, and so does what takes objects for environments.
     if task.name in TASKS or task.name.startswith("object:"):
         return task.vector_env(n_envs, AutoresetMode.SAME_STEP)
@@ -38,23 +43,55 @@ def vector_env(task: Resolved, n_envs: int) -> VectorEnv:
         return task.vector_env(n_envs, AutoresetMode.SAME_STEP)
 
 
-def evaluation_worker(agent: StackAgent, params: Params, task: Resolved, episodes: int) -> Worker:
+def evaluation_worker(
+    agent: StackAgent, params: Params, task: Resolved | FiniteTask, episodes: int
+) -> Worker:
     """A worker that evaluates the agent in fresh environments.
 
     Raises:
         ValueError: If the environments have other observations or actions.
     """
+    name = task.name if isinstance(task, FiniteTask) else str(task)
     env = vector_env(task, min(agent.settings.n_envs, episodes))
     ours = (agent.observation_space, agent.action_space)
     theirs = (env.single_observation_space, env.single_action_space)
     try:
-        check_spaces(ours, theirs, str(task))
+        check_spaces(ours, theirs, name)
     except ValueError:
         env.close()
         raise
-    worker = Worker(agent, env, 0, str(task))
+    worker = Worker(agent, env, 0, name)
     worker.use(params, None)
     return worker
+
+
+def evaluate_seeds(
+    agent: StackAgent, params: Mapping[int, Params], task: Resolved | FiniteTask, episodes: int,
+    greedy: bool, seed: int, reports_success: bool = False,
+) -> tuple[list[dict[str, Any]], int]:  # fmt: skip
+    """Evaluates the parameters of every seed: a row for each, and how many steps that took.
+
+    Args:
+        agent: The agent.
+        params: The parameters by seed.
+        task: What is played.
+        episodes: How many attempts.
+        greedy: Take the likeliest actions, or draw them.
+        seed: Where random numbers come from.
+        reports_success: Whether success is known although an environment may not speak of it.
+
+    Raises:
+        ValueError: If the task has other observations or actions than the agent.
+    """
+    rows, walked = [], 0
+    for number, mine in params.items():
+        worker = evaluation_worker(agent, mine, task, episodes)
+        worker.reports_success = reports_success
+        row, steps = play(worker, episodes, greedy, seed)
+        rows.append({"seed": number, **row})
+        walked += steps
+        worker.close()
+    return rows, walked
 
 
 def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> tuple[dict[str, Any], int]:
@@ -72,8 +109,8 @@ def play(worker: Worker, episodes: int, greedy: bool, seed: int) -> tuple[dict[s
             worker.buffer.begin()
         act = agent.greedy if greedy else partial(agent.act, seed=seed, step=steps)
         stacks, filled = worker.buffer.current(), worker.buffer.filled()
-        joined = np.asarray(act(worker.params, stacks, filled=filled))
-        reward, _, _, flags, _ = worker.step(joined)
+        joined, worker.carry = act(worker.params, stacks, filled=filled, carry=worker.carry)
+        reward, _, _, flags, _ = worker.step(np.asarray(joined))
         live = quota > 0
         over = live & ((flags & ATTEMPT) > 0)
         returns += reward

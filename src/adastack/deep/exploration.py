@@ -13,11 +13,15 @@ through the normalised observations, drawn anew with each period.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+
+from adastack.deep.settings import PPOSettings
+from adastack.deep.waits import Decided
 
 CUTS = 4
 """A period has up to so many cuts; none makes all observations alike."""
@@ -32,6 +36,21 @@ class Held(NamedTuple):
     """Steps until the period ends."""
 
 
+def periods(longest: int, n_envs: int, holds: Sequence[bool]) -> Array:
+    """(environments, heads): the longest period of each; 1 draws noise anew at each step.
+
+    Every second environment holds its noise. The others explore as usual: where the way to an
+    outcome is a walk rather than a habit, noise that stays makes an agent run in circles.
+
+    Args:
+        longest: In steps.
+        n_envs: The environments side by side.
+        holds: Whether each head's noise can be held.
+    """
+    every_second = jnp.arange(n_envs) % 2 == 0
+    return jnp.where(every_second[:, None] & jnp.asarray(holds), float(longest), 1.0)
+
+
 def first_noise(bits: Array) -> Held:
     """Noise that begins with random bits (environments, heads)."""
     return Held(bits.astype(jnp.uint32), jnp.zeros(bits.shape, jnp.int32))
@@ -44,7 +63,7 @@ def renewed(held: Held, over: Array, key: Array, longest: Array) -> Held:
         held: The noise so far.
         over: (environments,): whether the step ended an episode.
         key: Where new seeds and lengths come from.
-        longest: (heads,): the longest period of each head; 1 draws anew at each step.
+        longest: The longest period of each head; see `periods`.
     """
     seeds, lengths = jax.random.split(key)
     anew = over[:, None] | (held.left <= 0)
@@ -91,18 +110,33 @@ def decisions(seed: Array, situation: Array) -> Array:
     return hashed(seed, situation, 21)
 
 
-def once(decision: Array) -> Array:
+def once(decision: Array, done: Array, n_heads: int) -> Array:
     """Weights that let a held decision count once, however many steps it was met in.
 
     Args:
-        decision: (steps, environments, heads).
+        decision: (steps, environments, heads); no heads if no noise is held.
+        done: (steps, environments): the steps that count, those with which a wait was over.
+        n_heads: The heads of the policy.
 
     Returns:
-        The weights, of the same shape, with mean 1 for each head.
+        (steps, environments, heads): 0 where nothing counts, on average 1 elsewhere.
     """
-    met = (decision[:, None] == decision[None]).sum(axis=0)
-    weight = 1.0 / met.astype(jnp.float32)
-    return weight / weight.mean(axis=(0, 1))
+    if not decision.shape[-1]:
+        return jnp.repeat(done[..., None].astype(jnp.float32), n_heads, axis=-1)
+    met = ((decision[:, None] == decision[None]) & done[:, None, :, None]).sum(axis=0)
+    weight = done[..., None] / jnp.maximum(met, 1).astype(jnp.float32)
+    number = jnp.maximum(done.sum(), 1)
+    return weight * number / jnp.maximum(weight.sum(axis=(0, 1)), 1e-9)
+
+
+def weights_of(
+    settings: PPOSettings, decision: Array, decided: Decided | None, n_heads: int
+) -> Array | None:
+    """(steps, environments, heads): how much the steps of a rollout count, if not all alike."""
+    if not settings.count_once:
+        return None
+    done = jnp.ones(decision.shape[:2], jnp.bool_) if decided is None else decided.done
+    return once(decision, done, n_heads)
 
 
 def situation_of_symbols(slots: Array) -> Array:

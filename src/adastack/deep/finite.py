@@ -16,8 +16,21 @@ import numpy as np
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
-from adastack.deep.exploration import Held, decisions, first_noise, noise, once, renewed
-from adastack.deep.gae import generalised_advantages, monte_carlo_returns
+from adastack.deep.exploration import (
+    Held,
+    decisions,
+    first_noise,
+    noise,
+    periods,
+    renewed,
+    weights_of,
+)
+from adastack.deep.gae import (
+    decision_advantages,
+    decision_returns,
+    generalised_advantages,
+    monte_carlo_returns,
+)
 from adastack.deep.heads import (
     Categorical,
     Product,
@@ -30,12 +43,19 @@ from adastack.deep.network_table import NETWORKS
 from adastack.deep.networks import ActorCritic, act, over_prefixes, policy_and_value
 from adastack.deep.networks.observations import Leaf, check_net
 from adastack.deep.networks.prefixes import Prefixes, prefixes_of
+from adastack.deep.recurrent import begun_where, first_carry
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Batch, Evaluation, Params, scaled, schedule_at, update
+from adastack.deep.waits import Decided, Wait, no_wait, standing, waited
 from adastack.process.events import ATTEMPT, LEARNING, WHILE_GOING_ON
 from adastack.process.induced import Induced
 from adastack.process.policy import join_actions, split_actions
 from adastack.process.tables import Tables, tables_of
+
+Rows = Callable[[Array, Any], tuple[Array, Any]]
+"""(agent states, carry) -> what `_choose` takes, and the carry after."""
+CutOff = Callable[[Array, Any, Array], Array]
+"""(agent states after a step, carry, whether each was cut) -> the values of those, else 0."""
 
 
 class EnvState(NamedTuple):
@@ -46,6 +66,10 @@ class EnvState(NamedTuple):
     clock: Array
     held: Held
     """The noise of exploration."""
+    wait: Wait | None = None
+    """The choices that stand, if a wait is one decision."""
+    carry: Any = None
+    """What a cell has carried so far; see `adastack.deep.recurrent`."""
 
 
 class Learner(NamedTuple):
@@ -66,6 +90,10 @@ class Steps(NamedTuple):
     over: Array
     decision: Array
     """Which held decision each step belongs to, by head."""
+    decided: Decided | None = None
+    """What each step decided, if a wait is one decision."""
+    bootstrap: Any = None
+    """With a cell, the value of what a time limit cut off; 0 elsewhere."""
 
 
 class Outcome(NamedTuple):
@@ -109,9 +137,12 @@ class FiniteTrainer:
             critic=settings.critic,
             shared=settings.shared,
             hidden=settings.hidden,
+            cell=settings.cell,
         )
         self.holds = settings.hold_noise > 1
-        self._longest = jnp.full(len(self.heads.heads), float(settings.hold_noise))
+        self._longest = periods(
+            settings.hold_noise, settings.n_envs, [True] * len(self.heads.heads)
+        )
         self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
 
     def _prefixes(self) -> Prefixes | None:
@@ -160,7 +191,11 @@ class FiniteTrainer:
             2**32, size=(self.settings.n_envs, heads), dtype=np.uint32
         )
         held = first_noise(jnp.asarray(bits))
-        env = EnvState(jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock), held)
+        n = self.settings.n_envs
+        wait = no_wait(jnp.zeros(n, jnp.int32)) if self.settings.waits else None
+        carry = first_carry(self.net, n)
+        places = (jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock))
+        env = EnvState(*places, held, wait, carry)
         adam = optax.ScaleByAdamState(np.int32(0), zeros, zeros)
         return Learner(params, (adam, np.zeros(2, np.float32)), env)
 
@@ -200,6 +235,27 @@ class FiniteTrainer:
         keys = jax.vmap(
             lambda seed: jax.random.split(jax.random.fold_in(jax.random.key(seed), index + 1), 2)
         )(seeds)
+        tables, env, steps = self._roll_out(learner, keys[:, 0])
+        log = self._log(steps)
+
+        def learn(one: Any) -> tuple[Params, Any, Array]:
+            params, (adam, scale), tables, steps, reward, last_agent, carry, key = one
+            scale, batch = self._batch(params, tables, scale, steps, reward, last_agent, carry)
+            params, adam, learning = update(
+                params, adam, batch, key, schedule, self.evaluate, self.settings
+            )
+            return params, (adam, scale), learning
+
+        what = (tables, steps, log.reward, env.agent, learner.env.carry, keys[:, 1])
+        params, moments, learning = jax.lax.map(learn, (learner.params, learner.moments, *what))
+        return Learner(params, moments, env), log, learning
+
+    # Rollout.
+
+    def _roll_out(
+        self, learner: Learner, keys: Array
+    ) -> tuple[tuple[Array, Array] | None, EnvState, Steps]:
+        """A rollout of every seed; also the tables behind it, if they serve the update."""
         tables = None
         if self.tabulated:
             # A sequence network's tables also give the values; an MLP's are cheap to make again.
@@ -207,28 +263,12 @@ class FiniteTrainer:
                 outputs, _ = tables = jax.lax.map(self._of_all, learner.params)
             else:
                 outputs = jax.lax.map(self._output_table, learner.params)
-            env, steps = jax.vmap(self._rollout_table)(outputs, learner.env, keys[:, 0])
+            env, steps = jax.vmap(self._rollout_table)(outputs, learner.env, keys)
         else:
             env, steps = jax.lax.map(
-                lambda one: self._rollout_net(*one), (learner.params, learner.env, keys[:, 0])
+                lambda one: self._rollout_net(*one), (learner.params, learner.env, keys)
             )
-        log = self._log(steps)
-
-        def learn(one: Any) -> tuple[Params, Any, Array]:
-            params, (adam, scale), tables, steps, reward, last_agent, key = one
-            scale, batch = self._batch(params, tables, scale, steps, reward, last_agent)
-            params, adam, learning = update(
-                params, adam, batch, key, schedule, self.evaluate, self.settings
-            )
-            return params, (adam, scale), learning
-
-        params, moments, learning = jax.lax.map(
-            learn,
-            (learner.params, learner.moments, tables, steps, log.reward, env.agent, keys[:, 1]),
-        )
-        return Learner(params, moments, env), log, learning
-
-    # Rollout.
+        return tables, env, steps
 
     def outputs(self, params: Params, stacks: Array) -> Array:
         """(stacks, outputs): what the heads are given."""
@@ -250,30 +290,34 @@ class FiniteTrainer:
         return policy_and_value(self.net, params, stacks, self._filled(stacks))
 
     def _rollout_table(self, table: Array, env: EnvState, key: Array) -> tuple[EnvState, Steps]:
-        if self.holds:
-            return self._rollout(lambda agent: table[agent], env, key)
-        policy = cumulative(jnp.exp(self._joint(table)))
-        return self._rollout(lambda agent: policy[agent], env, key)
+        rows = self._policy_rows(table)
+        return self._rollout(lambda agent, _: (rows[agent], None), env, key)
 
     def _rollout_net(self, params: Params, env: EnvState, key: Array) -> tuple[EnvState, Steps]:
-        def rows(agent: Array) -> Array:
-            outputs = self.outputs(params, self.tables.stacks[agent])
-            return outputs if self.holds else cumulative(jnp.exp(self._joint(outputs)))
+        def rows(agent: Array, _: Any) -> tuple[Array, Any]:
+            return self._policy_rows(self.outputs(params, self.tables.stacks[agent])), None
 
         return self._rollout(rows, env, key)
 
+    def _policy_rows(self, outputs: Array) -> Array:
+        """What `_choose` takes: the outputs if noise is held, else the policy."""
+        return outputs if self.holds else cumulative(jnp.exp(self._joint(outputs)))
+
     def _rollout(
-        self, rows: Callable[[Array], Array], env: EnvState, key: Array
+        self, rows: Rows, env: EnvState, key: Array, cut_off: CutOff | None = None
     ) -> tuple[EnvState, Steps]:
-        """Steps of all environments; ``rows`` are outputs if noise is held, else the policy."""
+        """Steps of all environments; with a cell, also the values of what was cut off."""
         s, t, limit = self.settings, self.tables, self.task.time_limit
         uniform = jax.random.uniform(key, (3, s.n_steps, s.n_envs))
         fresh = self._start(uniform[1])
         keys = jax.random.split(jax.random.fold_in(key, 1), s.n_steps) if self.holds else None
 
         def step(env: EnvState, now: tuple[Any, ...]) -> tuple[EnvState, Steps]:
-            state, agent, clock, held = env
-            joint, decision = self._choose(rows(agent), agent, held, now[0])
+            state, agent, clock, held, wait, carry = env
+            found, carry = rows(agent, carry)
+            joint, decision = self._choose(found, agent, held, now[0])
+            if wait is not None:
+                joint = standing(wait, joint)
             action, memory = split_actions(joint, self.n_actions)
             outcome = self._outcome(state, action, now[2])
             over = t.ends[state, action, outcome]
@@ -284,13 +328,32 @@ class FiniteTrainer:
             seen = t.observation[after]
             pushed = t.push[agent, memory, seen]
             following = pushed if self.task.continual else jnp.where(over, t.first[seen], pushed)
+            ends, bootstrap = self._episode_over(over), None
             if self.holds:
-                ends = jnp.zeros_like(over) if self.task.continual else over
                 held = renewed(held, ends, now[3], self._longest)
-            steps = Steps(state, agent, joint, outcome, over, decision)
-            return EnvState(after, following, clock, held), steps
+            decided = None
+            if wait is not None:
+                ended = t.ends[state, action, outcome]
+                wait, decided = waited(
+                    wait, joint, (pushed != agent) | over, ended | ~over,
+                    t.reward[state, action, outcome], now[4], s.gamma,
+                )  # fmt: skip
+            if cut_off is not None:
+                at = (state, action, outcome)
+                last = t.push[agent, memory, t.observation[t.next_state[at]]]
+                bootstrap = cut_off(jnp.maximum(last, 0), carry, ends & ~t.ends[at])
+            steps = Steps(state, agent, joint, outcome, over, decision, decided, bootstrap)
+            carry = begun_where(ends, carry)
+            return EnvState(after, following, clock, held, wait, carry), steps
 
-        return jax.lax.scan(step, env, (uniform[0], fresh, uniform[2], keys))
+        patience = None
+        if s.waits:
+            patience = jax.random.uniform(jax.random.fold_in(key, 2), (s.n_steps, s.n_envs))
+        return jax.lax.scan(step, env, (uniform[0], fresh, uniform[2], keys, patience))
+
+    def _episode_over(self, over: Array) -> Array:
+        """Whether episodes are over where attempts are."""
+        return jnp.zeros_like(over) if self.task.continual else over
 
     def _choose(self, rows: Array, agent: Array, held: Held, uniform: Array) -> tuple[Array, Array]:
         """Joint actions, and the held decisions behind them."""
@@ -332,47 +395,65 @@ class FiniteTrainer:
 
     def _batch(
         self, params: Params, tables: tuple[Array, Array] | None, scale: Array, steps: Steps,
-        reward: Array, last_agent: Array,
+        reward: Array, last_agent: Array, carry: Any,
     ) -> tuple[Array, Batch]:  # fmt: skip
         """What one seed learns from, one row per step, and the size of advantages by now.
 
         ``tables`` are outputs and values of all agent states, as the rollout had them.
         """
-        s = self.settings
-        agent, joint = steps.agent.reshape(-1), steps.joint.reshape(-1)
-        evaluation = self._evaluation(self._rows(params, tables, agent), joint)
-        over = jnp.zeros_like(steps.over) if self.task.continual else steps.over
+        s, over = self.settings, self._episode_over(steps.over)
+        at, evaluation, next_value = self._as_rolled_out(params, tables, steps, last_agent, carry)
         if s.critic:
             value = evaluation.value.reshape(reward.shape)
-            following, terminated = self._following(steps, last_agent)
-            if s.limits_end:
-                terminated = over
-            next_value = self._values(params, tables, following)
-            advantage = generalised_advantages(
-                reward, value, next_value, terminated, over, s.gamma, s.gae_lambda
-            )
+            terminated = over if s.limits_end else self._terminated(steps)
+            rest = (value, next_value, terminated, over)
+            if steps.decided is None:
+                advantage = generalised_advantages(reward, *rest, s.gamma, s.gae_lambda)
+            else:
+                advantage = decision_advantages(steps.decided, *rest, s.gae_lambda)
             returns = advantage + value
-        else:
+        elif steps.decided is None:
             advantage = returns = monte_carlo_returns(reward, over, s.gamma)
-        weight = once(steps.decision) if s.count_once and self.holds else None
+        else:
+            advantage = returns = decision_returns(steps.decided, over)
+        weight = weights_of(s, steps.decision, steps.decided, len(self.heads.heads))
         outcome = Outcome(reward, steps.over)
         scale, advantage = scaled(s, scale, advantage, outcome, weight)
         batch = Batch(
-            agent, joint, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1),
-            None if weight is None else weight.reshape(len(agent), -1),
+            at, steps.joint.reshape(-1), evaluation.log_prob, advantage.reshape(-1),
+            returns.reshape(-1), None if weight is None else weight.reshape(over.size, -1),
         )  # fmt: skip
         return scale, batch
 
-    def _following(self, steps: Steps, last_agent: Array) -> tuple[Array, Array]:
-        """The agent state after each step, before any reset, and whether the episode terminated."""
+    def _as_rolled_out(
+        self, params: Params, tables: tuple[Array, Array] | None, steps: Steps, last_agent: Array,
+        carry: Any,
+    ) -> tuple[Any, Evaluation, Array]:  # fmt: skip
+        """What `evaluate` takes for all steps, their evaluation, and what followed each is worth.
+
+        ``carry`` is what a cell had carried when the rollout began.
+        """
+        agent, joint = steps.agent.reshape(-1), steps.joint.reshape(-1)
+        evaluation = self._evaluation(self._rows(params, tables, agent), joint)
+        return agent, evaluation, self._values(params, tables, self._following(steps, last_agent))
+
+    def _following(self, steps: Steps, last_agent: Array) -> Array:
+        """The agent state after each step, before any reset."""
         if self.task.continual:
-            following = jnp.concatenate([steps.agent[1:], last_agent[None]])
-            return following, jnp.zeros_like(steps.over)
+            return jnp.concatenate([steps.agent[1:], last_agent[None]])
         t = self.tables
         action, memory = split_actions(steps.joint, self.n_actions)
         at = (steps.state, action, steps.outcome)
         pushed = t.push[steps.agent, memory, t.observation[t.next_state[at]]]
-        return jnp.maximum(pushed, 0), t.ends[at]
+        return jnp.maximum(pushed, 0)
+
+    def _terminated(self, steps: Steps) -> Array:
+        """Whether the episode terminated."""
+        if self.task.continual:
+            return jnp.zeros_like(steps.over)
+        action, _ = split_actions(steps.joint, self.n_actions)
+        terminated: Array = self.tables.ends[steps.state, action, steps.outcome]
+        return terminated
 
     def _values(self, params: Params, tables: tuple[Array, Array] | None, agent: Array) -> Array:
         if self.tabulated:

@@ -16,6 +16,7 @@ from adastack.deep.checkpoint_arrays import flatten, unflatten
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.policies import LogProbabilities, log_probabilities, stack_policy
 from adastack.deep.session import DeepSession
+from adastack.deep.update import Params
 from adastack.memory import get_rule
 from adastack.process.capacity import induce_within
 from adastack.process.policy import Act, StackPolicy, choose_actions, finite_act
@@ -30,13 +31,15 @@ BYTES_PER_STEP = 7
 class FiniteSession(DeepSession[FiniteTask]):
     """Trains all seeds on a finite task, chunk by chunk."""
 
+    make_trainer: type[FiniteTrainer] = FiniteTrainer
+
     def prepare(self) -> None:
         """Makes the trainer."""
         task, memory, stack_size = self.task, self.memory, self.stack_size
         pushes = (4 * task.n_observations + 8) * get_rule(memory).actions(stack_size)
         # Everything is held twice, by numpy and by the device.
         induced = induce_within(task, memory, stack_size, 2 * (pushes + 4 * stack_size))
-        self.trainer = FiniteTrainer(induced, self.settings)
+        self.trainer = self.make_trainer(induced, self.settings)
         # Not of the run's length, so that runs of all lengths share one compiled program.
         per_update = BYTES_PER_STEP * self.settings.steps_per_update * len(self.seeds)
         self._capacity = max(1, LOG_BYTES // per_update)
@@ -63,6 +66,8 @@ class FiniteSession(DeepSession[FiniteTask]):
             return 0, self.task.n_states - 1
         if name.endswith(".env.agent"):
             return 0, self.trainer.induced.n_agent_states - 1
+        if name.endswith(".wait.choice"):
+            return 0, self.task.n_actions * self.trainer.n_memory - 1
         if name.endswith(".env.clock"):
             return 0, (self.task.time_limit or 1) - 1
         return super().limits(name)
@@ -98,17 +103,21 @@ class FiniteSession(DeepSession[FiniteTask]):
         trainer, form = self.trainer, self.settings.action_form
         return log_probabilities(trainer.outputs, self.task.n_actions, trainer.n_memory, form)
 
+    def params_of(self, index: int) -> Params:
+        """The parameters of a seed."""
+        return jax.tree.map(lambda leaf: leaf[index], self.learner.params)
+
     def policy(self, index: int, *, greedy: bool = True) -> StackPolicy:
         """What one of the seeds has learned."""
-        params = jax.tree.map(lambda leaf: leaf[index], self.learner.params)
-        return stack_policy(self._log_probabilities, params, greedy)
+        return stack_policy(self._log_probabilities, self.params_of(index), greedy)
 
     def choose(
-        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator,
+        state: Any = None, begins: Any = None,
+    ) -> tuple[NDArray[Any], NDArray[Any], Any]:  # fmt: skip
         """Actions and memory actions of a seed for a batch of stacks, (batch, k)."""
         policy = self.policy(index, greedy=greedy)
-        return choose_actions(policy, stacks, self.task.n_actions, rng)
+        return *choose_actions(policy, stacks, self.task.n_actions, rng), None
 
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment of a task with the same signals."""

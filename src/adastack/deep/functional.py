@@ -11,19 +11,20 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.spaces import Box
 from gymnasium.utils import seeding
 from jax import Array
 
-from adastack.deep.agent import Rollout, StackAgent
+from adastack.deep.agent import After, Exploring, Rollout, StackAgent
 from adastack.deep.buffer import PADDING
-from adastack.deep.exploration import Held
 from adastack.deep.networks.observations import Leaf
+from adastack.deep.recurrent import begun_where
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import offset_of
 from adastack.deep.update import Params
 from adastack.memory import get_rule
 from adastack.memory.regret import NOTHING, regrets
-from adastack.process.events import step_flags
+from adastack.process.events import ATTEMPT, step_flags
 from adastack.tasks.functional import FunctionalTask, Reset, State
 from adastack.tasks.functional_vector import reset_all, reset_some, step_all
 
@@ -50,8 +51,9 @@ class EnvState(NamedTuple):
     stacks: Stacks
     cue: Array
     """(environments, cues): what must be remembered now; no cues if the task has none."""
-    held: Held
-    """The noise of exploration."""
+    exploring: Exploring
+    carry: Any = None
+    """What a cell has carried so far; see `adastack.deep.recurrent`."""
 
 
 class Learner(NamedTuple):
@@ -98,15 +100,16 @@ class FunctionalTrainer(StackAgent):
         params, moments = self.init(seed)
         of_env = int(np.random.default_rng([seed, 2, 0]).integers(2**31))
         first = seeding.np_random(of_env)[0].integers(2**32, dtype=np.uint32)
-        held = self.first_noise(self.settings.n_envs, seed, 0)
-        return Learner(params, moments, self._begin(first, held))
+        exploring = self.begin_exploring(self.settings.n_envs, seed, 0)
+        return Learner(params, moments, self._begin(first, exploring))
 
-    def _begun(self, first: Array, held: Held) -> EnvState:
+    def _begun(self, first: Array, exploring: Exploring) -> EnvState:
         n = self.settings.n_envs
         key, now = reset_all(self.task, n, jax.random.key(first))
         rows = jnp.arange(1, 1 + n * self.stack_size, self.stack_size, dtype=jnp.int32)
         stacks = self._first(self._leaf(now.observation), rows, _shown(now, n))
-        return EnvState(jax.random.key_data(key), now.state, stacks, _cue(now, n), held)
+        rest = (_cue(now, n), exploring, self.first_carry(n))
+        return EnvState(jax.random.key_data(key), now.state, stacks, *rest)
 
     def _advanced(
         self, learner: Learner, seed: Array, index: Array, progress: Array
@@ -124,7 +127,7 @@ class FunctionalTrainer(StackAgent):
         """So many steps of all environments, with one set of weights."""
         s = self.settings
         env = env._replace(stacks=_moved_to_the_head(env.stacks))
-        held = env.stacks.shown
+        held, carry = env.stacks.shown, env.carry
         head = 1 + s.n_envs * self.stack_size
 
         def step(env: EnvState, t: Array) -> tuple[EnvState, tuple[Any, ...]]:
@@ -136,25 +139,25 @@ class FunctionalTrainer(StackAgent):
         empty = jnp.broadcast_to(self.columns[0][2], held.shape[2:]).astype(held.dtype)
         parts = [empty[None], held.reshape(-1, *held.shape[2:]), seen.reshape(-1, *held.shape[2:])]
         slots = jnp.concatenate([slots, env.stacks.rows[None]])
-        return env, Rollout([jnp.concatenate(parts)], slots, *happened), log
+        return env, Rollout([jnp.concatenate(parts)], slots, *happened)._replace(carry=carry), log
 
     def _step(
         self, params: Params, env: EnvState, rows: Array, seed: Array, clock: Array
     ) -> tuple[EnvState, tuple[Any, ...]]:
         stacks, n = env.stacks, len(rows)
-        joined, decision = self.explored(
-            params, [stacks.shown], env.held, seed, clock, _n_held(stacks)
+        joined, decision, carry = self.explored(
+            params, [stacks.shown], env.exploring, seed, clock, _n_held(stacks), env.carry
         )
         action, memory = self.split(joined)
         evicted = self._slot_of[memory, stacks.filled.sum(axis=1)]
         key = jax.random.wrap_key_data(env.key)
-        key, after = step_all(self.task, key, env.state, action[:, 0].astype(jnp.int32))
+        key, after = step_all(self.task, key, env.state, self._taken(action))
         over = after.terminated | after.truncated
         now = Reset(after.state, after.observation, after.extras)
         flags = self._flags(env, evicted, now, over)
         last = self._pushed(stacks, evicted, self._leaf(now.observation), rows, _shown(now, n))
         cut = after.truncated & ~after.terminated
-        bootstrap = self._cut_off(params, last, cut)
+        bootstrap = self._cut_off(params, last, carry, cut)
         key, now = jax.lax.cond(
             over.any(), lambda: reset_some(self.task, key, over, now), lambda: (key, now)
         )
@@ -163,23 +166,34 @@ class FunctionalTrainer(StackAgent):
         following = jax.tree.map(lambda new, old: _where(over, new, old), fresh, last)
         reward = after.reward.astype(jnp.float32)
         log = Log(reward, flags, evicted.astype(jnp.uint16))
-        happened = (joined, reward, after.terminated, over, bootstrap, decision)
-        held = self.renewed(env.held, over, seed, clock)
-        env = EnvState(jax.random.key_data(key), now.state, following, _cue(now, n), held)
+        step = After(
+            [stacks.shown], [last.shown], reward, (flags & ATTEMPT) > 0, over, after.terminated
+        )
+        exploring, decided = self.gone_on(env.exploring, joined, step, seed, clock)
+        happened = (joined, reward, after.terminated, over, bootstrap, decision, decided)
+        rest = (_cue(now, n), exploring, begun_where(over, carry))
+        env = EnvState(jax.random.key_data(key), now.state, following, *rest)
         return env, (seen, stacks.rows, *happened, log)
+
+    def _taken(self, action: Array) -> Array:
+        """What the head gave, as the task takes it."""
+        space = self.task.action_space
+        if isinstance(space, Box):
+            return jnp.clip(action.reshape(-1, *space.shape), space.low, space.high)
+        return action[:, 0].astype(jnp.int32)
 
     def _leaf(self, observation: Array) -> Array:
         leaf: Array = (observation - self._offset).astype(self.columns[0][1])
         return leaf
 
-    def _cut_off(self, params: Params, stacks: Stacks, cut: Array) -> Array:
+    def _cut_off(self, params: Params, stacks: Stacks, carry: Any, cut: Array) -> Array:
         """The value of what a time limit cut off."""
         none = jnp.zeros(len(cut), jnp.float32)
         if not self.settings.critic:
             return none
 
         def values() -> Array:
-            found = self.value_of(params, [stacks.shown], _n_held(stacks))
+            found = self.value_of(params, [stacks.shown], _n_held(stacks), carry)
             return jnp.where(cut, found, 0.0)
 
         cut_off: Array = jax.lax.cond(cut.any(), values, lambda: none)

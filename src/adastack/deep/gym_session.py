@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adastack.deep.agent import StackAgent
 from adastack.deep.checkpoint_arrays import flatten, unflatten
-from adastack.deep.evaluation import evaluation_worker, play, vector_env
+from adastack.deep.evaluation import evaluate_seeds, vector_env
 from adastack.deep.host import HostTrainer, Worker
 from adastack.deep.policies import choose_actions, stack_act
 from adastack.deep.session import DeepSession
@@ -35,10 +35,12 @@ class StackSession(DeepSession[Resolved]):
         raise NotImplementedError
 
     def choose(
-        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Actions and memory actions of a seed for a batch of stacks of observations."""
-        return choose_actions(self.agent, self.params_of(index), stacks, greedy, rng)
+        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator,
+        state: Any = None, begins: Any = None,
+    ) -> tuple[NDArray[Any], NDArray[Any], Any]:  # fmt: skip
+        """Actions and memory actions of a seed for a batch of stacks; see `Session.choose`."""
+        params = self.params_of(index)
+        return choose_actions(self.agent, params, stacks, greedy, rng, state, begins)
 
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment with the same spaces."""
@@ -52,17 +54,11 @@ class StackSession(DeepSession[Resolved]):
         Raises:
             ValueError: If the task has other observations or actions than the run's own.
         """
-        rows, walked = [], 0
-        for index, number in enumerate(self.seeds):
-            params = self.params_of(index)
-            worker = evaluation_worker(self.agent, params, task or self.task, episodes)
-            # Some environments speak of success only when there is one.
-            worker.reports_success = "success" not in self.recorder.unknown
-            row, steps = play(worker, episodes, greedy, seed)
-            rows.append({"seed": number, **row})
-            walked += steps
-            worker.close()
-        return rows, walked
+        params = {number: self.params_of(index) for index, number in enumerate(self.seeds)}
+        # Some environments speak of success only when there is one.
+        reports_success = "success" not in self.recorder.unknown
+        task = task or self.task
+        return evaluate_seeds(self.agent, params, task, episodes, greedy, seed, reports_success)
 
 
 class GymSession(StackSession):
@@ -108,16 +104,15 @@ class GymSession(StackSession):
         """What `restore` needs."""
         arrays = self.recorder.state()
         for worker in self.workers:
-            arrays |= flatten((worker.params, worker.moments), f"seed{worker.seed}")
+            arrays |= flatten(worker.saved(), f"seed{worker.seed}")
         return arrays, {"done": self.done}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
         """Goes on from a checkpoint."""
         self.done = self.restored_updates(meta)
         for worker in self.workers:
-            template = (worker.params, worker.moments)
-            found = unflatten(template, f"seed{worker.seed}", arrays, self.limits)
-            worker.use(*jax.device_put(found))
+            found = unflatten(worker.saved(), f"seed{worker.seed}", arrays, self.limits)
+            worker.restore(jax.device_put(found))
         self.recorder.restore(arrays, self.steps_done)
 
     def extend(self, steps: int) -> None:

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import iterate
 from numpy.typing import NDArray
 
-from adastack.deep.agent import Rollout, StackAgent
+from adastack.deep.agent import After, Exploring, Rollout, StackAgent
 from adastack.deep.buffer import StoreOnce
 from adastack.deep.networks.observations import leaves_in
+from adastack.deep.recurrent import begun_where
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import env_action, leaves_of
 from adastack.deep.update import Params
 from adastack.memory import Stack
 from adastack.memory.regret import NOTHING, REGRETS, regrets
-from adastack.process.events import step_flags
+from adastack.process.events import ATTEMPT, step_flags
 from adastack.tasks.failures import EnvironmentFailure, blamed
 from adastack.wrappers.metrics import labels_of, outcome
 
 Numbers = NDArray[Any]
+
+
+class Saved(NamedTuple):
+    """What a worker carries from one restart of its environments to the next."""
+
+    params: Params
+    moments: Any
+    longest: Any
+    """The longest wait so far that led anywhere."""
 
 
 class HostTrainer(StackAgent):
@@ -57,7 +69,11 @@ class Worker:
         """Whether an info has ever said how an attempt ended."""
         self.over = np.zeros(n, bool)
         self.clock = 0
-        self.held = agent.first_noise(n, seed, 0)
+        self.longest = np.zeros((), np.int32)
+        """The longest wait so far that led anywhere."""
+        self.exploring: Exploring = agent.begin_exploring(n, seed, 0)
+        self.carry = agent.first_carry(n)
+        """What a cell has carried up to the current step."""
 
     @property
     def unknown(self) -> frozenset[str]:
@@ -74,6 +90,15 @@ class Worker:
         """Goes on with other weights."""
         self.params, self.moments = params, moments
 
+    def saved(self) -> Saved:
+        """What `restore` needs, where the environments begin anew."""
+        return Saved(self.params, self.moments, self.longest)
+
+    def restore(self, saved: Saved) -> None:
+        """Goes on with other weights and what has been learned about waiting."""
+        self.use(saved.params, saved.moments)
+        self.longest = np.asarray(saved.longest)
+
     def restart(self, update: int) -> None:
         """Begins new episodes everywhere, with a seed that depends on the update alone."""
         seed = int(np.random.default_rng([self.seed, 2, update]).integers(2**31))
@@ -82,7 +107,10 @@ class Worker:
         self.buffer.reset(self._leaves(observation))
         with blamed(self.name, "its info"):
             self._see(infos, np.ones(self.env.num_envs, bool))
-        self.held = self.agent.first_noise(self.env.num_envs, self.seed, update)
+        self.exploring = self.agent.begin_exploring(
+            self.env.num_envs, self.seed, update, int(self.longest)
+        )
+        self.carry = self.agent.first_carry(self.env.num_envs)
 
     def advance(self, update: int, total: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """A rollout and an update: rewards, flags, evicted slots and what `LEARNING` names."""
@@ -91,23 +119,30 @@ class Worker:
         reward, bootstrap = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         terminated, over = np.zeros(shape, bool), np.zeros(shape, bool)
         flags, evicted = np.zeros(shape, np.uint8), np.zeros(shape, np.uint16)
-        actions, decided = [], []
+        actions, decisions, decided, carry = [], [], [], self.carry
         self.buffer.begin()
+        shown = self.buffer.current()
         for i in range(s.n_steps):
             self.clock = update * s.n_steps + i
-            drawn, decision = t.explore(
-                self.params, self.buffer.current(), self.held, self.seed, self.clock,
-                self.buffer.filled(),
+            drawn, decision, self.carry = t.explore(
+                self.params, shown, self.exploring, self.seed, self.clock, self.buffer.filled(),
+                self.carry,
             )  # fmt: skip
             joined = np.asarray(drawn)
             actions.append(joined)
-            decided.append(decision)
+            decisions.append(decision)
             reward[i], terminated[i], bootstrap[i], flags[i], evicted[i] = self.step(joined)
             over[i] = self.over
-            self.held = t.renew(self.held, self.over, self.seed, self.clock)
+            before, shown = shown, self.buffer.current()
+            step = After(before, shown, reward[i], (flags[i] & ATTEMPT) > 0, over[i], terminated[i])
+            self.exploring, done = t.go_on(self.exploring, joined, step, self.seed, self.clock)
+            decided.append(done)
+        if self.exploring.wait is not None:
+            self.longest = np.asarray(self.exploring.wait.longest)[0]
         rollout = Rollout(
             self.buffer.columns, self.buffer.slots, np.stack(actions), reward, terminated, over,
-            bootstrap, np.stack(decided),
+            bootstrap, np.stack(decisions), jax.tree.map(lambda *parts: np.stack(parts), *decided),
+            carry,
         )  # fmt: skip
         params, moments, learning = t.learn(
             self.params, self.moments, rollout,
@@ -117,7 +152,10 @@ class Worker:
         return reward, flags, evicted, np.asarray(learning)
 
     def step(self, joined: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
-        """One step everywhere: rewards, terminations, values cut off, flags, evicted slots."""
+        """One step everywhere: rewards, terminations, values cut off, flags, evicted slots.
+
+        The carry is already that after the current stacks have been read.
+        """
         t = self.agent
         action, memory = t.split(joined)
         with blamed(self.name, "step"):
@@ -127,8 +165,10 @@ class Worker:
         self._check(reward)
         self.over = terminated | truncated
         bootstrap = np.zeros(len(reward), np.float32)
-        if truncated.any():
+        if truncated.any() and not t.settings.limits_end:
             bootstrap = self._bootstrap(infos, truncated & ~terminated, memory)
+        if self.over.any():
+            self.carry = begun_where(self.over, self.carry)
         slots = self.buffer.push(memory, self._leaves(observation), self.over)
         with blamed(self.name, "its info"):
             flags = self._flags(slots, infos)
@@ -146,9 +186,11 @@ class Worker:
                 )
             most = self.symbols[i]
             if most is not None and (leaf.min() < 0 or (leaf >= most).any()):
+                env = int(np.argwhere((leaf < 0) | (leaf >= most))[0][0])
+                shown = list(iterate(self.env.observation_space, observation))[env]
                 raise EnvironmentFailure(
                     f"the environment {self.name} shows what its observation space does not hold: "
-                    f"expected {space}, actual: {observation}"
+                    f"expected {space}, actual: {' '.join(str(shown).split())}"
                 )
         return leaves
 
@@ -166,7 +208,8 @@ class Worker:
         for env in np.flatnonzero(cut):
             last = leaves_of(t.spec, t.observation_space, infos["final_obs"][env])
             stack, filled = self.buffer.last_stack(memory, int(env), last)
-            values[env] = np.asarray(t.value(self.params, stack, filled))[0]
+            carry = None if self.carry is None else self.carry[:, env : env + 1]
+            values[env] = np.asarray(t.value(self.params, stack, filled, carry))[0]
         return values
 
     def _see(self, infos: dict[str, Any], fresh: Numbers) -> None:

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.deep.cell_table import NO_CELL, load_cell
 from adastack.deep.network_table import NETWORKS
 from adastack.deep.networks import ActorCritic
 
@@ -41,7 +42,14 @@ def initial_params(net: ActorCritic, slots: Any, seed: int, optimism: float = 0.
     leaves, structure = jax.tree_util.tree_flatten_with_path(shapes)
     drawn = [_draw([str(step.key) for step in path], leaf.shape, rng, net, optimism)
              for path, leaf in leaves]  # fmt: skip
-    return jax.tree_util.tree_unflatten(structure, drawn)
+    params = jax.tree_util.tree_unflatten(structure, drawn)
+    if net.cell != NO_CELL:
+        # Last, so that the other weights are those of the same network without a cell.
+        towers = [load_cell(net.cell).draw(net.hidden, rng) for _ in range(net.n_towers)]
+        params["params"]["cell"] = {
+            name: np.stack([tower[name] for tower in towers]) for name in towers[0]
+        }
+    return params
 
 
 @lru_cache(maxsize=8)

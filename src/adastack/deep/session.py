@@ -83,9 +83,11 @@ class DeepSession(Generic[TaskT]):
         settings = self.settings
         if name.endswith(".count"):  # Adam's steps, of which each update makes as many.
             made = self.done * settings.n_epochs * settings.n_minibatches
-            return made, made
+            return (0 if settings.waits else made), made
         if name.endswith(".left"):
             return 0, settings.hold_noise
+        if name.endswith((".lasted", ".limit", ".longest")):
+            return 0, None
         if ".nu" in name or name.endswith((".variance", ".number")):
             return 0, None
         return None, None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adastack.deep.backend import enable_compilation_cache
+from adastack.deep.finite_recurrent_session import RecurrentFiniteSession
 from adastack.deep.finite_session import FiniteSession
 from adastack.deep.functional_session import FunctionalSession
 from adastack.deep.gym_session import GymSession
@@ -28,6 +29,7 @@ def make_session(
     settings = from_document(PPOSettings, document["settings"])
     rest = memory_rule(memory, settings.fill_first), k, settings, seeds, steps
     if task.kind == "finite":
-        return FiniteSession(task.finite(), *rest)
+        made = RecurrentFiniteSession if settings.recurrent else FiniteSession
+        return made(task.finite(), *rest)
     kind = GymSession if task.functional() is None else FunctionalSession
     return kind(task, *rest)

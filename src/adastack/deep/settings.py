@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adastack.deep.cell_table import CELLS, NO_CELL
 from adastack.deep.network_table import NETWORKS
 from adastack.settings import (
     check_at_least_one,
@@ -27,6 +28,8 @@ class PPOSettings:
 
     net: str = "mlp"
     """The network over the slots: mlp, lstm, transformer, or cnn (an MLP over encoded images)."""
+    cell: str = NO_CELL
+    """What carries a state through the episode, above the network: none, gru, lstm or lru."""
     action_form: str = "factored"
     """Two heads sampled independently (factored), or one over all pairs (flat)."""
     critic: bool = True
@@ -74,9 +77,10 @@ class PPOSettings:
     fill_first: bool = False
     """Never evict the newest slot while another one is empty."""
     hold_noise: int = 1
-    """Longest period for which exploration noise is held; 1 draws it anew at each step."""
+    """Longest period, in steps, for which every second environment holds its exploration noise; 1
+    draws it anew at each step."""
     count_once: bool = False
-    """Weight steps so that a decision whose noise is held counts once in a rollout."""
+    """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False
@@ -96,6 +100,7 @@ class PPOSettings:
 
     def __post_init__(self) -> None:
         check_one_of("net", self.net, NETWORKS)
+        check_one_of("cell", self.cell, (NO_CELL, *CELLS))
         check_one_of("action_form", self.action_form, ACTION_FORMS)
         check_one_of("padding", self.padding, PADDINGS)
         check_types(self)
@@ -109,6 +114,21 @@ class PPOSettings:
                 f"batch_size must divide n_envs * n_steps = {self.steps_per_update}, "
                 f"actual: {self.batch_size}"
             )
+        if self.recurrent and self.batch_size % self.n_steps:
+            raise ValueError(
+                f"batch_size must be a multiple of n_steps = {self.n_steps} with a cell, which "
+                f"learns from whole sequences, actual: {self.batch_size}"
+            )
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether a cell carries a state through the episode."""
+        return self.cell != NO_CELL
+
+    @property
+    def waits(self) -> bool:
+        """Whether choices stand; not with a cell, which may tell steps apart that look alike."""
+        return self.count_once and not self.recurrent
 
     @property
     def steps_per_update(self) -> int:

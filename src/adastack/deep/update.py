@@ -22,10 +22,10 @@ SCALE_DECAY = 0.95
 
 
 class Batch(NamedTuple):
-    """Steps to learn from, one per row."""
+    """Steps to learn from, one per row; with a cell, step by step of all environments."""
 
     inputs: Any
-    """What the network is evaluated on."""
+    """What the network is evaluated on; with a cell, environments are on the second axis."""
     action: Any
     """What was done."""
     log_prob: Array
@@ -35,7 +35,7 @@ class Batch(NamedTuple):
     returns: Array
     """What the critic should say."""
     weight: Array | None = None
-    """(rows, heads): how much each row counts, if a held decision counts once."""
+    """(rows, heads): how much each row counts, if a decision counts once."""
 
 
 class Evaluation(NamedTuple):
@@ -87,12 +87,12 @@ def scaled(
         scale: (2,): running sums of squared advantages and of outcomes.
         advantage: (steps, environments).
         rollout: Its ``reward`` and ``over``.
-        weight: (steps, environments, heads), if a held decision counts once.
+        weight: (steps, environments, heads), if a decision counts once.
     """
     if not settings.scale_advantage:
         return scale, advantage
     counts = jnp.ones_like(advantage) if weight is None else weight[..., 0]
-    centred = advantage - (counts * advantage).mean()
+    centred = advantage - (counts * advantage).sum() / jnp.maximum(counts.sum(), 1e-9)
     outcomes = (rollout.over | (rollout.reward != 0)).sum()
     new = jnp.stack([(counts * centred**2).sum(), jnp.maximum(outcomes, 1e-3)])
     scale = jnp.where(scale[1] == 0, new, SCALE_DECAY * scale + (1 - SCALE_DECAY) * new)
@@ -206,24 +206,62 @@ def update(
 
     That is the mean loss and, measured on the last minibatch once all is done, how things stand.
     """
-    rows = _minibatch_rows(key, settings)
+    rows, counts = _minibatch_rows(key, settings), None
+    if settings.waits:
+        assert batch.weight is not None
+        counts = batch.weight[:, 0] > 0
+        rows = _rows_that_count(rows, counts)
 
     def step(carry: tuple[Params, Any], row: Array) -> tuple[tuple[Params, Any], Array]:
         params, moments = carry
-        part = jax.tree.map(lambda leaf: leaf[row], batch) if settings.n_minibatches > 1 else batch
+        part = _minibatch(batch, row, settings)
         value, gradient = jax.value_and_grad(loss)(params, part, schedule, evaluate, settings)
         return descend(params, moments, gradient, schedule.learning_rate, settings), value
 
-    (params, moments), losses = jax.lax.scan(step, (params, moments), rows)
-    last = jax.tree.map(lambda leaf: leaf[rows[-1]], batch) if settings.n_minibatches > 1 else batch
-    measured = _measured(params, last, evaluate, settings)
+    def learn() -> tuple[tuple[Params, Any], Array]:
+        return jax.lax.scan(step, (params, moments), rows)
+
+    if counts is None:
+        (params, moments), losses = learn()
+    else:
+        nothing = (params, moments), jnp.zeros(len(rows))
+        (params, moments), losses = jax.lax.cond(counts.any(), learn, lambda: nothing)
+    measured = _measured(params, _minibatch(batch, rows[-1], settings), evaluate, settings)
     return params, moments, jnp.concatenate([losses.mean()[None], measured])
 
 
+def _minibatch(batch: Batch, row: Array, settings: PPOSettings) -> Batch:
+    """The chosen rows, or, with a cell, those of the chosen environments."""
+    if not len(row):
+        return batch
+    if not settings.recurrent:
+        chosen: Batch = jax.tree.map(lambda leaf: leaf[row], batch)
+        return chosen
+
+    def of_envs(leaf: Array) -> Array:
+        by_step = leaf.reshape(settings.n_steps, settings.n_envs, *leaf.shape[1:])
+        return by_step[:, row].reshape(-1, *leaf.shape[1:])
+
+    rest: Batch = jax.tree.map(of_envs, batch._replace(inputs=None))
+    return rest._replace(inputs=jax.tree.map(lambda leaf: leaf[:, row], batch.inputs))
+
+
 def _minibatch_rows(key: Array, settings: PPOSettings) -> Array:
-    """(minibatches of all epochs, batch size): a fresh shuffle for each epoch."""
+    """(minibatches of all epochs, rows or environments): a fresh shuffle for each epoch."""
     n, epochs = settings.steps_per_update, settings.n_epochs
-    if settings.n_minibatches == 1:
+    if settings.recurrent:
+        n = settings.n_envs
+    if settings.n_minibatches == 1 and not settings.waits:
         return jnp.zeros((epochs, 0), jnp.int32)
     order = jnp.argsort(jax.random.bits(key, (epochs, n)), axis=1)
-    return order.reshape(epochs * settings.n_minibatches, settings.batch_size)
+    return order.reshape(epochs * settings.n_minibatches, -1)
+
+
+def _rows_that_count(rows: Array, counts: Array) -> Array:
+    """Minibatches of the rows that count, each about as often as the others."""
+    shuffled = rows.reshape(-1, len(counts))
+    # Rows that count first, in their order; what is missing is filled by going round.
+    order = jnp.argsort(~counts[shuffled], axis=1, stable=True)
+    first = jnp.take_along_axis(shuffled, order, axis=1)
+    number = jnp.maximum(counts.sum(), 1)
+    return first[:, jnp.arange(len(counts)) % number].reshape(rows.shape)

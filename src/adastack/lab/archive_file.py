@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from adastack.files import DamagedFileError, decode_json
-from adastack.folders import NUMBER, OBJECT, TEXT, Kind, Schema, object_of
+from adastack.folders import OBJECT, TEXT, Kind, Schema
 from adastack.lab.job import Job
 from adastack.lab.manifest import (
-    MEANING,
+    COMPUTED,
     Document,
     evaluation_file,
     job_from,
@@ -37,18 +37,16 @@ _DERIVED = ("means", "curves", "tests")
 _WHOLE = Schema("the file of an archived job", {"checksum": TEXT}, others=True)
 SCHEMA = Schema(
     "the file of an archived job",
-    {"job": OBJECT, "result": OBJECT, "versions": object_of(TEXT), "seconds": NUMBER},
-    {"meaning": MEANING, "finished": TEXT, "tests": object_of(OBJECT)},
+    {"job": OBJECT, "result": OBJECT, **COMPUTED.entries},
+    COMPUTED.optional,
     others=True,
 )
 _COLUMNS = Kind("rows or columns", lambda value: isinstance(value, dict | list))
 _RESULT = Schema("an archived result", {"seeds": _COLUMNS, "settings": OBJECT}, others=True)
 _TRAINED = Schema(
-    "an archived training", {"tests": OBJECT}, {"means": OBJECT, "curves": OBJECT}, others=True
+    "an archived training", {"tests": OBJECT, "means": OBJECT, "curves": OBJECT}, others=True
 )
-_TEST = Schema(
-    "an archived test", {"evaluation": OBJECT, "seeds": _COLUMNS}, {"meaning": MEANING}, others=True
-)
+_TEST = Schema("an archived test", {"evaluation": OBJECT, "seeds": _COLUMNS}, others=True)
 
 
 def body_of(store: Store, job: Job) -> Document:
@@ -112,8 +110,23 @@ def decode(content: bytes) -> Document:
         _RESULT.check(result, where)
     for test in body.get("tests", {}).values():
         _TEST.check(test, where)
+    if kind == "train":
+        _check_numbers(body)
     job_from(body["job"])
     return body
+
+
+def _check_numbers(body: Document) -> None:
+    """Raises DamagedFileError unless a training's numbers are tables and curves."""
+    try:
+        tables = [rows_of(part["seeds"]) for part in (body["result"], *body["tests"].values())]
+        curves = [arrays(body[name]) for name in ("means", "curves")]
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        raise DamagedFileError("its columns are no tables of numbers") from None
+    if not all(isinstance(row, dict) for rows in tables for row in rows):
+        raise DamagedFileError("its rows are no rows")
+    if any(array.ndim > 2 for each in curves for array in each.values()):
+        raise DamagedFileError("its curves are no curves")
 
 
 def merged_bodies(one: Document, other: Document) -> Document:
@@ -172,7 +185,7 @@ def arrays(table: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
 
 def version_of(body: Document) -> tuple[int, ...]:
     """The version of the package that computed a body, for comparison."""
-    return tuple(map(int, re.findall(r"\d+", body["versions"].get("adastack", ""))))
+    return tuple(map(int, re.findall(r"\d{1,9}", body["versions"].get("adastack", ""))))
 
 
 def _age(body: Document) -> tuple[Any, ...]:

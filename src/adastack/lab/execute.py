@@ -152,7 +152,10 @@ def _train(settings: Mapping[str, Any], folder: Path, progress: Progress) -> dic
         if not resumed:
             raise
         # Its checkpoint is damaged, or begun with settings that have changed since.
-        shutil.rmtree(path)
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
         result = _trained(document, path, progress)
     return {
         "seeds": result["seeds"],

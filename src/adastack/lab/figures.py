@@ -1,34 +1,33 @@
-"""Drawings that all experiments share, as SVG that is the same bit for bit every time.
-
-A memory has the same colour in every drawing, from a palette that colour-blind readers can tell
-apart (Okabe and Ito), and a mark of its own, so that nothing hangs on colour alone.
-"""
+"""Drawings that all experiments share: bars, lines, curves and heat maps, as SVG."""
 
 from __future__ import annotations
 
-import io
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
+from adastack.lab.canvas import (
+    LOOKS,
+    OTHER,
+    Look,
+    add_legend,
+    drawing_style,
+    label_axes,
+    new_canvas,
+    ordered,
+    svg_of,
+)
 from adastack.lab.curves import binned
 from adastack.lab.statistics import summary
 
 Floats = NDArray[np.float64]
-WIDTH = 7.2
-"""Inches: a page's column."""
-ALONE = 2.7
-"""Inches: the height of a panel that has the page's width to itself."""
 WHITE_TEXT_BELOW = 0.45
 """Where on the colour scale a cell is too dark for black."""
 MOST_NARROW_BARS = 10
@@ -43,58 +42,6 @@ FLAT = 0.1
 """An axis of values that differ by less than this share begins at 0."""
 LEAST_FOR_BANDS = 3
 """Seeds from which on a band is drawn; the interval of two is wider than the page."""
-
-STYLE: Any = {
-    "svg.hashsalt": "adastack",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "legend.fontsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "hatch.linewidth": 0.6,
-    "path.simplify": False,
-}
-
-
-@dataclass(frozen=True)
-class Look:
-    """How a series is drawn."""
-
-    colour: str
-    hatch: str = ""
-    line: str = "-"
-    marker: str = "o"
-
-
-LOOKS: Mapping[str, Look] = {
-    "AS(κ)": Look("#0072B2"),
-    "AS(k)": Look("#0072B2"),
-    "AS(κ), robust": Look("#56B4E9", "///", "--"),
-    "FS(κ)": Look("#E69F00", marker="s"),
-    "FS(k)": Look("#E69F00", marker="s"),
-    "FS(k*)": Look("#009E73", marker="^"),
-    "FS(k*), robust": Look("#009E73", "///", "--", "^"),
-    "Demir(κ)": Look("#CC79A7", marker="D"),
-    "Demir(κ) + IM": Look("#D55E00", "\\\\\\", "-.", "v"),
-    "Demir(κ), unseen": Look("#CC79A7", "...", ":", "d"),
-    "Demir(κ), unseen + IM": Look("#D55E00", "...", ":", "<"),
-    "AS(k), patience off": Look("#56B4E9", "///", "--"),
-    "AS(k), published": Look("#0072B2", "...", ":"),
-    "FS(k), published": Look("#E69F00", "...", ":", "s"),
-    "FS(k*), compiled": Look("#000000", line="none", marker="x"),
-    "Passive-TMaze": Look("#000000"),
-    "Active-TMaze": Look("#999999", line="--", marker="s"),
-}
-"""Each memory as it looks everywhere; what is not here is drawn in black."""
-OTHER = Look("#000000", marker="x")
 
 
 @dataclass(frozen=True)
@@ -134,48 +81,19 @@ class Grid:
     """Standard deviations, written below the values."""
 
 
-@dataclass(frozen=True)
-class Effects:
-    """A statement, its verdict, and how far it is on the right side of its bound."""
-
-    text: str
-    status: str
-    effect: tuple[float, float, float] | None
-    """The value and the ends of its interval, as shares; None if there is none."""
-    exact: bool = False
-
-
-class Mark(NamedTuple):
-    """How a verdict looks."""
-
-    sign: str
-    colour: str
-    marker: str
-
-
-MARKS = {
-    "holds": Mark("✓", "#009E73", "o"),
-    "refuted": Mark("✗", "#D55E00", "X"),
-    "not shown": Mark("~", "#777777", "o"),
-    "needs runs": Mark("…", "#BBBBBB", ""),
-}
-ROW, LEFT = 0.125, 355
-"""Inches of a line; points from the axis to the beginning of a line."""
-
-
 def bars(panels: Sequence[Panel]) -> str:
     """Bars with means, one standard deviation, and every seed as a dot; "" if there are none."""
     panels = [panel for panel in panels if _anything(panel)]
     if not panels:
         return ""
-    with _style():
+    with drawing_style():
         labels = _labels(panels)
         crowded = len(labels) * max(len(panel.groups) for panel in panels) > MOST_NARROW_BARS
-        canvas, axes = _canvas(len(panels), 2 if crowded else 4, 1.9)
+        canvas, axes = new_canvas(len(panels), 2 if crowded else 4, 1.9)
         for ax, panel in zip(axes, panels, strict=False):
             _bar_panel(ax, panel, labels)
-        _legend(canvas, labels, "bar")
-        return _svg(canvas)
+        add_legend(canvas, labels, "bar")
+        return svg_of(canvas)
 
 
 def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) -> str:
@@ -183,8 +101,8 @@ def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) 
     panels = [panel for panel in panels if _anything(panel)]
     if not panels:
         return ""
-    with _style():
-        canvas, axes = _canvas(len(panels), columns, 2.1)
+    with drawing_style():
+        canvas, axes = new_canvas(len(panels), columns, 2.1)
         labels = _labels(panels)
         for ax, panel in zip(axes, panels, strict=False):
             _line_panel(ax, panel, labels)
@@ -192,8 +110,8 @@ def lines(panels: Sequence[Panel], columns: int = 3, logarithmic: bool = False) 
                 _orders_of_magnitude(ax)
             elif _flat(panel):
                 ax.set_ylim(bottom=0)
-        _legend(canvas, labels, "line", marks=True)
-        return _svg(canvas)
+        add_legend(canvas, labels, "line", marks=True)
+        return svg_of(canvas)
 
 
 def curves(panels: Sequence[Curves], columns: int = 5) -> str:
@@ -201,84 +119,33 @@ def curves(panels: Sequence[Curves], columns: int = 5) -> str:
     panels = [panel for panel in panels if panel.series]
     if not panels:
         return ""
-    with _style():
+    with drawing_style():
         columns = min(columns, max(2, len(panels)))
-        canvas, axes = _canvas(len(panels), columns, 1.7)
-        labels = _order(label for panel in panels for label in panel.series)
+        canvas, axes = new_canvas(len(panels), columns, 1.7)
+        labels = ordered(label for panel in panels for label in panel.series)
         for ax, panel in zip(axes, panels, strict=False):
             for label, values in panel.series.items():
                 step, means = binned(panel.step, values)
                 _band(ax, step / _unit(panel)[0], means, LOOKS.get(label, OTHER))
             ax.xaxis.set_major_locator(MaxNLocator(4, steps=(1, 2, 5, 10)))
             title = fill(panel.title, round(LETTERS / columns))
-            _words(ax, title, f"steps ({_unit(panel)[1]})", panel.ylabel)
-        _legend(canvas, labels, "line")
-        return _svg(canvas)
+            label_axes(ax, title, f"steps ({_unit(panel)[1]})", panel.ylabel)
+        add_legend(canvas, labels, "line")
+        return svg_of(canvas)
 
 
 def heat_maps(grids: Sequence[Grid], columns: int = 3, limits: tuple[float, float] = (0, 1)) -> str:
     """Grids with a number in every cell."""
     if not any(np.isfinite(grid.values).any() for grid in grids):
         return ""
-    with _style():
-        canvas, axes = _canvas(len(grids), columns, 2.3)
+    with drawing_style():
+        canvas, axes = new_canvas(len(grids), columns, 2.3)
         image = None
         for ax, grid in zip(axes, grids, strict=False):
             image = _heat_map(ax, grid, limits)
         if image is not None:
             canvas.colorbar(image, ax=axes, shrink=0.7, pad=0.01)
-        return _svg(canvas)
-
-
-def effects(groups: Mapping[str, Sequence[Effects]]) -> str:
-    """Statements with their verdicts, a line each, and how far each is from its bound.
-
-    An interval to the right of the middle line speaks for the statement, one to the left against
-    it; a square is an exact answer, which has no interval.
-    """
-    rows = sum(len(lines) + 1 for lines in groups.values())
-    if not rows:
-        return ""
-    with _style():
-        canvas = Canvas(figsize=(WIDTH, ROW * (rows + 4)))
-        ax = canvas.add_axes((0.7, 2.6 / (rows + 4), 0.28, 1 - 4 / (rows + 4)))
-        y = 0.0
-        for title, lines in groups.items():
-            _left(ax, y, title, weight="bold")
-            y -= 1
-            for line in lines:
-                _left(ax, y, f"{MARKS[line.status].sign}  {line.text}")
-                _effect(ax, y, line)
-                y -= 1
-        ax.set_xlim(-1.08, 1.08)
-        ax.set_ylim(y + 0.5, 0.8)
-        ax.axvline(0, color="0.3", lw=0.6, zorder=0)
-        ax.set_yticks([])
-        ax.spines["left"].set_visible(False)
-        ax.set_xticks([-1, 0, 1], ["against", "bound", "for it"])
-        ax.set_xlabel("distance to the bound (share)")
-        return _svg(canvas)
-
-
-def _left(ax: Any, y: float, text: str, **style: Any) -> None:
-    ax.annotate(
-        text, (-1.08, y), (-LEFT, 0), textcoords="offset points",
-        fontsize=5.5, va="center", ha="left", annotation_clip=False, **style,
-    )  # fmt: skip
-
-
-def _effect(ax: Any, y: float, line: Effects) -> None:
-    mark = MARKS[line.status]
-    if line.exact:
-        side = {"holds": 1, "refuted": -1}.get(line.status)
-        if side is not None:
-            ax.plot([side], [y], marker="s", ms=3, color=mark.colour, linestyle="none")
-    elif line.effect is not None and line.status != "needs runs":
-        value, low, high = (float(np.clip(each, -1, 1)) for each in line.effect)
-        ax.plot([low, high], [y, y], color=mark.colour, lw=1.0, solid_capstyle="butt")
-        fill = "white" if line.status == "not shown" else mark.colour
-        style: Any = {"mfc": fill, "mec": mark.colour, "mew": 0.8, "linestyle": "none"}
-        ax.plot([value], [y], marker=mark.marker, ms=3, **style)
+        return svg_of(canvas)
 
 
 def _anything(panel: Panel) -> bool:
@@ -312,7 +179,7 @@ def _bar_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
     # Runs that are missing leave their place, also at the ends.
     ax.set_xlim(-0.55, len(panel.groups) - 0.45)
     ax.axhline(0, color="0.3", lw=0.5)
-    _words(ax, panel.title, panel.xlabel, panel.ylabel)
+    label_axes(ax, panel.title, panel.xlabel, panel.ylabel)
 
 
 def _dots(ax: Any, x: Floats, y: Floats, half: float) -> None:
@@ -342,7 +209,7 @@ def _line_panel(ax: Any, panel: Panel, labels: Sequence[str]) -> None:
     values = [v for group in panel.groups.values() for each in group.values() for v in each]
     if all(float(value).is_integer() for value in values):
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    _words(ax, panel.title, panel.xlabel, panel.ylabel)
+    label_axes(ax, panel.title, panel.xlabel, panel.ylabel)
 
 
 def _places(ax: Any, names: Sequence[str]) -> dict[str, float]:
@@ -404,65 +271,11 @@ def _heat_map(ax: Any, grid: Grid, limits: tuple[float, float]) -> Any:
             text += f"\n±{grid.spreads[row, column]:.2f}"
         colour = "white" if dark else "black"
         ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
-    _words(ax, grid.title, grid.xlabel, grid.ylabel)
+    label_axes(ax, grid.title, grid.xlabel, grid.ylabel)
     return image
-
-
-def _words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
-    ax.set_title(title)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel if ax.get_subplotspec().is_first_col() else "")
-
-
-def _canvas(count: int, columns: int, height: float) -> tuple[Canvas, list[Any]]:
-    columns = max(1, min(columns, count))
-    rows = max(1, -(-count // columns))
-    # A panel as wide as the page would be flat.
-    height = max(height, ALONE) if columns == 1 else height
-    canvas = Canvas(figsize=(WIDTH, height * rows + 0.3), layout="constrained")
-    axes = [canvas.add_subplot(rows, columns, i + 1) for i in range(count)]
-    return canvas, axes
 
 
 def _labels(panels: Sequence[Panel]) -> list[str]:
     """The series that have a value somewhere."""
     groups = [group for panel in panels for group in panel.groups.values()]
-    return _order(label for group in groups for label, values in group.items() if len(values))
-
-
-def _order(labels: Any) -> list[str]:
-    """Each label once, as in `LOOKS`, then the others as they came."""
-    found = list(dict.fromkeys(labels))
-    return [x for x in LOOKS if x in found] + [x for x in found if x not in LOOKS]
-
-
-def _legend(canvas: Canvas, labels: Sequence[str], kind: str, marks: bool = False) -> None:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    handles: list[Any] = []
-    for label in labels:
-        look = LOOKS.get(label, OTHER)
-        if kind == "line":
-            line: Any = look.line
-            mark = look.marker if marks else ""
-            handles.append(
-                Line2D([], [], color=look.colour, linestyle=line, marker=mark, ms=3.5, label=label)
-            )
-        else:
-            edge = "white" if look.hatch else look.colour
-            handles.append(
-                Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=edge, label=label)
-            )
-    if handles:
-        canvas.legend(handles=handles, loc="outside upper center", ncols=6, frameon=False)
-
-
-def _style() -> AbstractContextManager[None]:
-    return mpl.rc_context(STYLE)
-
-
-def _svg(canvas: Canvas) -> str:
-    text = io.StringIO()
-    canvas.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
+    return ordered(label for group in groups for label, values in group.items() if len(values))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from adastack.lab.claims import STATUSES, Claim, Verdict
+from adastack.lab.effects_figure import MARKS, Effects, effects
 from adastack.lab.experiment import Figure
-from adastack.lab.figures import MARKS, Effects, effects
 from adastack.lab.report_data import ExperimentReport, ReportData
 
 LONGEST = 116

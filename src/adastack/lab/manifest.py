@@ -28,7 +28,7 @@ from adastack.folders import (
 )
 from adastack.lab.job import Evaluation, Job
 from adastack.lab.meaning import changed, meaning_of, meaning_of_test
-from adastack.training import settings_for
+from adastack.training import TRAINING, settings_for
 
 DONE = "done.json"
 JOB = "job.json"
@@ -38,6 +38,18 @@ EVALUATIONS = "evaluations"
 _UNLISTED = (DONE, JOB, FAILURE, PROGRESS)
 _UNKNOWN = Kind("a finite number or nothing", lambda value: value is None or NUMBER.fits(value))
 MEANING = Kind("what the names of a job stood for", lambda value: _is_meaning(value))
+COMPUTED = Schema(
+    "a computation",
+    {"versions": object_of(TEXT), "seconds": NUMBER},
+    {
+        "meaning": MEANING,
+        "machine": object_of(TEXT),
+        "finished": TEXT,
+        "tests": object_of(Kind("what is known of a test", lambda value: _is_test(value))),
+    },
+    others=True,
+)
+"""How and where a job was computed, in a store and in the archive."""
 SCHEMAS = {
     JOB: Schema("a job", {"kind": TEXT, "settings": OBJECT}, {"evaluate": list_of(OBJECT)}),
     DONE: Schema(
@@ -46,10 +58,9 @@ SCHEMAS = {
             "job": OBJECT,
             "result": OBJECT,
             "files": object_of(DIGEST),
-            "versions": OBJECT,
-            "seconds": NUMBER,
+            **COMPUTED.entries,
         },
-        {"meaning": MEANING},
+        COMPUTED.optional,
         others=True,
     ),
     FAILURE: Schema("why a job failed", {"reason": TEXT}),
@@ -65,16 +76,7 @@ SCHEMAS = {
 _EVALUATION = Schema(
     "an evaluation", {"task": TEXT}, {"episodes": POSITIVE, "greedy": TRUTH, "seed": COUNT}
 )
-_COMMON = {
-    "task": TEXT,
-    "memory": TEXT,
-    "stack_size": COUNT,
-    "algo": TEXT,
-    "preset": TEXT,
-    "steps": COUNT,
-    "seeds": list_of(COUNT),
-    "overrides": OBJECT,
-}
+_COMMON = {**TRAINING, "seeds": list_of(COUNT), "overrides": OBJECT}
 _SETTINGS = Schema("the settings of a job", {}, _COMMON, others=True)
 _TRAINING = Schema("the settings of a training", _COMMON, others=True)
 _TRAINED = Schema(
@@ -91,6 +93,14 @@ def _is_meaning(value: Any) -> bool:
         isinstance(value, dict)
         and isinstance(value.get("task"), str | None)
         and object_of(INTEGER).fits(value.get("revisions"))
+    )
+
+
+def _is_test(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and MEANING.fits(value.get("meaning", {"revisions": {}}))
+        and NUMBER.fits(value.get("seconds", 0))
     )
 
 

@@ -124,6 +124,9 @@ class Store:
             place = Folder(self.root).folder(job.address, make=True)
             place.check_no_links()
             place.remove_temporaries()
+            for name in (JOB, DONE, PROGRESS, FAILURE):
+                if (place.path / name).is_dir():  # It could not be replaced by the document.
+                    shutil.rmtree(place.path / name)
             known = self._known(job)
             asked = merged([*known, job])[0]
             if not known or known[0] != asked:
@@ -280,7 +283,8 @@ class Store:
             if folder.is_symlink():  # What it leads to is not the store's.
                 folder.unlink()
                 return
-            (folder / DONE).unlink(missing_ok=True)  # From now on it is not finished.
+            with suppress(IsADirectoryError):
+                (folder / DONE).unlink(missing_ok=True)  # From now on it is not finished.
             shutil.rmtree(folder)
 
     def _known(self, job: Job) -> list[Job]:

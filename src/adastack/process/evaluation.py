@@ -93,6 +93,13 @@ class Optimum(NamedTuple):
     """The stacks held by an optimal policy with as few slots as possible, if one was found."""
 
 
+def optimality(value: float, optimum: Optimum | None) -> float | None:
+    """One less the distance to the optimal value, as a share of it, if that is known."""
+    if optimum is None or not optimum.value:
+        return None
+    return 1 - (optimum.value - value) / abs(optimum.value)
+
+
 Solve = Callable[[FiniteTask, float], Optimum | None]
 """(task, gamma) -> its optimum, if it can be found soon."""
 
@@ -163,12 +170,8 @@ class Evaluator:
         }
 
     def _optimality(self, evaluated: Evaluated) -> float | None:
-        """One less the distance to the optimal value, as a share of it."""
-        if self.optimum is None or not self.optimum.value:
-            return None
-        best = self.optimum.value
         value = evaluated.reward_per_step if self.task.continual else evaluated.discounted
-        return 1 - (best - value) / abs(best)
+        return optimality(value, self.optimum)
 
     def _abstraction(self, evaluated: Evaluated) -> float | None:
         """How many more stacks are held than by an optimal policy with kappa slots, as a share."""

@@ -16,13 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.memory import RULES, Rule, get_rule
+from adastack.settings import did_you_mean
 from adastack.tasks.finite import FiniteTask
 
 Floats = NDArray[np.float64]
 StackPolicy = Callable[[tuple[int, ...]], Floats]
 """stack -> probabilities of the joint actions."""
 Act = Callable[[Any, Any], tuple[Any, int]]
-"""(stack, ages of its slots, -1 for an empty one) -> (action, memory action)."""
+"""(stack, ages of its slots, -1 for an empty one) -> (action, memory action).
+
+One that carries a state through the episode also has ``begin``; see `begin_episode`.
+"""
 RANDOM = "random"
 """The memory that evicts a uniformly random slot, a control."""
 
@@ -56,7 +60,11 @@ def learning_rule(memory: str) -> Rule:
     if memory == RANDOM:
         return get_rule("adaptive")
     if memory not in RULES:
-        raise ValueError(f"expected a memory of {[*sorted(RULES), RANDOM]}, actual: {memory!r}")
+        known = [*sorted(RULES), RANDOM]
+        raise ValueError(
+            f"expected a memory of {', '.join(known)}, actual: {memory!r}"
+            f"{did_you_mean(str(memory), known)}"
+        )
     return get_rule(memory)
 
 
@@ -113,6 +121,13 @@ def finite_act(
         return action, int(rng.integers(len(stack))) if random_memory else memory_action
 
     return act
+
+
+def begin_episode(act: Act) -> None:
+    """Tells a policy that an episode begins, if it carries a state from step to step."""
+    begin = getattr(act, "begin", None)
+    if begin is not None:
+        begin()
 
 
 def check_same_signals(trained: FiniteTask, other: FiniteTask) -> None:

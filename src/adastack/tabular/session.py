@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numba
@@ -58,6 +57,7 @@ from adastack.tabular.settings import (
     ValueSettings,
     settings_from,
 )
+from adastack.tabular.threads import share_out
 from adastack.tasks.entry import Resolved
 from adastack.tasks.finite import FiniteTask
 
@@ -169,8 +169,7 @@ class Session:
             record = Record(*(mine.pop(name) for name in Record._fields))
             self._advance(self.tables, self.how, self.kind(**mine), record, count)
 
-        with ThreadPoolExecutor(min(len(self.seeds), THREADS)) as pool:
-            list(pool.map(run, range(len(self.seeds))))
+        share_out(run, len(self.seeds), THREADS)
         spent = time.perf_counter() - began
         # The first call may have compiled the kernel; a chunk never grows by more than ten.
         self._chunk = max(1, min(10 * count, int(count * CHUNK_SECONDS / spent)))
@@ -250,11 +249,12 @@ class Session:
         self.kind, self.how, self._advance = self._kernel()
 
     def choose(
-        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator
-    ) -> tuple[Array, Array]:
+        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator,
+        state: Any = None, begins: Any = None,
+    ) -> tuple[Array, Array, None]:  # fmt: skip
         """Actions and memory actions of a seed for a batch of stacks, (batch, k)."""
         policy = self.policy(index, greedy=greedy)
-        return choose_actions(policy, stacks, self.task.n_actions, rng, self.random)
+        return *choose_actions(policy, stacks, self.task.n_actions, rng, self.random), None
 
     def act(self, seed: int, env: Any) -> Act:
         """The greedy policy of a seed, for an environment of a task with the same signals."""

@@ -78,6 +78,16 @@ def checked_actions(actions: ArrayLike, num_envs: int, n_actions: int) -> Indice
     return index
 
 
+def checked_numbers(actions: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Actions from a box, if they are finite numbers of this shape."""
+    given = np.asarray(actions)
+    if given.shape != shape or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
+        raise ValueError(
+            f"expected finite numbers of shape {shape} as action, actual: {actions!r:.80}"
+        )
+    return given.astype(np.float32)
+
+
 def checked_mask(options: dict[str, Any] | None, num_envs: int, begun: bool) -> Bools:
     """Which environments ``options["reset_mask"]`` asks to reset; all if it says nothing."""
     mask = (options or {}).get("reset_mask")

@@ -154,6 +154,7 @@ class FiniteTaskVectorEnv(TaskVectorEnv):
         spaces = Discrete(task.n_observations), Discrete(task.n_actions)
         super().__init__(num_envs, spaces, autoreset_mode, render_mode, FiniteTaskEnv.metadata)
         self.task = task
+        self.attempt_limit = task.time_limit or task.n_states
         self.state: Indices = np.full(num_envs, -1, np.intp)
         """The hidden state of each agent; -1 before the first reset."""
         self._elapsed = np.zeros(num_envs, np.int64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 
 class EnvironmentFailure(RuntimeError):
     """An environment raised an exception; the cause has its traceback."""
@@ -29,12 +27,7 @@ class blamed:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         let_through = (KeyboardInterrupt, MemoryError, EnvironmentFailure)
         if error is None or isinstance(error, let_through):
             return

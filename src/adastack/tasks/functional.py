@@ -17,12 +17,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from gymnasium import Space
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Discrete
 from jax import Array
 from numpy.typing import NDArray
 
 from adastack.tasks.base import TaskEnv
-from adastack.tasks.checks import checked_action, checked_render_mode
+from adastack.tasks.checks import checked_action, checked_numbers, checked_render_mode
 from adastack.tasks.drawing.canvas import Slots
 
 RENDER_MODES = ("rgb_array",)
@@ -55,8 +55,8 @@ class FunctionalTask(Protocol):
         """The observations: one array."""
 
     @property
-    def action_space(self) -> Discrete:
-        """The actions."""
+    def action_space(self) -> Discrete | Box:
+        """The actions; from a box, ``step`` clips them as the task sees fit."""
 
     @property
     def time_limit(self) -> int | None:
@@ -102,9 +102,9 @@ def _reset(task: FunctionalTask, seed: Array) -> tuple[Array, Reset]:
 
 
 @partial(jax.jit, static_argnums=0)
-def _step(task: FunctionalTask, key: Array, state: State, action: int) -> tuple[Array, Step]:
+def _step(task: FunctionalTask, key: Array, state: State, action: Array) -> tuple[Array, Step]:
     key, now = jax.random.split(key)
-    return key, task.step(now, state, jnp.asarray(action, jnp.int32))
+    return key, task.step(now, state, action)
 
 
 class FunctionalTaskEnv(TaskEnv):
@@ -132,7 +132,6 @@ class FunctionalTaskEnv(TaskEnv):
         self.action_space = task.action_space
         self.state: State = None
         """The hidden state; None before the first reset."""
-        self._n_actions = int(task.action_space.n)
         self._key: Array
 
     def reset(
@@ -152,9 +151,9 @@ class FunctionalTaskEnv(TaskEnv):
             ValueError: If there is no such action.
             ResetNeeded: If the episode is over or has not begun.
         """
-        index = checked_action(action, self._n_actions)
+        taken = _checked(action, self.task.action_space)
         self._check_episode()
-        self._key, step = _step(self.task, self._key, self.state, index)
+        self._key, step = _step(self.task, self._key, self.state, taken)
         self.state = step.state
         terminated, truncated = bool(step.terminated), bool(step.truncated)
         self._over = terminated or truncated
@@ -166,6 +165,13 @@ class FunctionalTaskEnv(TaskEnv):
 
     def _observation(self, observation: Array) -> NDArray[Any]:
         return np.array(observation, self.observation_space.dtype)
+
+
+def _checked(action: Any, space: Discrete | Box) -> NDArray[Any]:
+    """An action of the space, as ``step`` takes it."""
+    if isinstance(space, Box):
+        return checked_numbers(action, space.shape)
+    return np.asarray(checked_action(action, int(space.n)), np.int32)
 
 
 def _info(extras: dict[str, Array]) -> dict[str, Any]:

@@ -13,12 +13,20 @@ check_installed("jax", extra="train")
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 from jax import Array
 from numpy.typing import ArrayLike, NDArray
 
 from adastack.tasks.base import TaskVectorEnv
-from adastack.tasks.checks import Bools, checked_actions, checked_mask, masked, with_presence
+from adastack.tasks.checks import (
+    Bools,
+    checked_actions,
+    checked_mask,
+    checked_numbers,
+    masked,
+    with_presence,
+)
 from adastack.tasks.functional import (
     FunctionalTask,
     FunctionalTaskEnv,
@@ -85,7 +93,6 @@ class FunctionalTaskVectorEnv(TaskVectorEnv):
         self.task = task
         self.attempt_limit = task.time_limit or 0
         """Steps after which every attempt is over; 0 if nothing is known."""
-        self._n_actions = int(task.action_space.n)
         self._now: Reset | None = None
         """Where the agents stand; None before the first reset."""
         self._over: Bools = np.zeros(num_envs, np.bool_)
@@ -128,9 +135,9 @@ class FunctionalTaskVectorEnv(TaskVectorEnv):
             ValueError: If there is no such action.
             ResetNeeded: If no episode has begun, or one is over and autoreset is disabled.
         """
-        index = checked_actions(actions, self.num_envs, self._n_actions)
+        taken = self._checked(actions)
         self._check_episodes(np.flatnonzero(self._over))
-        self._key, step = step_all(self.task, self._key, self.state, index.astype(np.int32))
+        self._key, step = step_all(self.task, self._key, self.state, taken)
         self._now = Reset(step.state, step.observation, step.extras)
         reward = np.array(step.reward, np.float64)
         terminated, truncated = np.array(step.terminated), np.array(step.truncated)
@@ -143,6 +150,13 @@ class FunctionalTaskVectorEnv(TaskVectorEnv):
         else:
             observations, infos = self._observations(), self._infos()
         return observations, reward, terminated, truncated, infos
+
+    def _checked(self, actions: ArrayLike) -> NDArray[Any]:
+        """One action for each agent, as ``step`` takes them."""
+        space = self.task.action_space
+        if isinstance(space, Box):
+            return checked_numbers(actions, (self.num_envs, *space.shape))
+        return checked_actions(actions, self.num_envs, int(space.n)).astype(np.int32)
 
     @property
     def _begun(self) -> bool:

@@ -13,6 +13,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from adastack.tasks.entry import Resolved, TaskEntry
 from adastack.tasks.text import without_text
 
+OBJECT = "object"
+"""Where a module's name stands in the name of a task that was given as an object."""
+
 
 def resolve_object(env: Any) -> Resolved:
     """A task made of an environment, of a function that makes one, or of a vector environment.
@@ -35,7 +38,7 @@ def resolve_object(env: Any) -> Resolved:
 def _entry(
     name: str, maker: Callable[..., Any], vector: Callable[..., Any] | None = None
 ) -> Resolved:
-    row = TaskEntry(f"object:{name}", env=maker, vector_env=vector, defaults={})
+    row = TaskEntry(f"{OBJECT}:{name}", env=maker, vector_env=vector, defaults={})
     return Resolved(row, {})
 
 

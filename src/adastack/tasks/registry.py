@@ -17,7 +17,7 @@ from adastack.extras import require
 from adastack.settings import did_you_mean
 from adastack.tasks.entry import Resolved, TaskEntry
 from adastack.tasks.finite import FiniteTask
-from adastack.tasks.objects import resolve_object
+from adastack.tasks.objects import OBJECT, resolve_object
 from adastack.tasks.spec import check_options, parse_literal, parse_spec, parse_value
 from adastack.tasks.table import ROWS
 from adastack.tasks.text import without_text
@@ -134,20 +134,31 @@ def make_vector_env(
 def environment_entry(name: str, options: Mapping[str, str]) -> TaskEntry:
     """A row for an environment that is not in the table: a Gymnasium id, or one of a module."""
     module, _, attribute = name.rpartition(":")
+    if module == OBJECT:
+        raise ValueError(
+            f"the environment {attribute} was given in Python and cannot be found by its name: use "
+            f"Agent.load(folder, env={attribute}), or train with my_module:{attribute}"
+        )
     if module in _TASKS:
         raise ValueError(f"expected option=value after {module!r}, actual: {attribute!r}")
     if module:
-        made = getattr(import_module(module), attribute, None)
+        imported = import_module(module)
+        made = getattr(imported, attribute, None)
         if callable(made):
             return TaskEntry(name, env=made, defaults=dict.fromkeys(options))
+        if attribute not in gymnasium.registry:
+            own = [each for each, value in vars(imported).items() if callable(value)]
+            raise ValueError(
+                f"expected an environment class or a Gymnasium id of {module}, actual: "
+                f"{attribute!r}{did_you_mean(attribute, [*own, *gymnasium.registry])}"
+            )
     if attribute not in gymnasium.registry:
         _import_package_of(attribute)
     if attribute not in gymnasium.registry:
-        where = f" in {module}" if module else ""
         meant = did_you_mean(attribute, [*_TASKS, *gymnasium.registry])
         raise ValueError(
             f"expected a task of {', '.join(_TASKS)} or a Gymnasium id, actual: {attribute!r}"
-            f"{where}{meant or ' (import its module: module:Id-v0, or --import)'}"
+            f"{meant or ' (import its module: module:Id-v0, or --import)'}"
         )
     return TaskEntry(
         name,

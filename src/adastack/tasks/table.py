@@ -37,6 +37,26 @@ _CARTPOLE: dict[str, Any] = {
     "steps_per_second": 1.5e4,
 }
 
+
+def _popgym(
+    game: str, remember: str, horizon: str, k_star: str = "T", kappa: int | None = None
+) -> TaskEntry:
+    """A twin of one of POPGym's environments; T at each level."""
+    id_name = game.title().replace("-", "").replace("Cartpole", "CartPole")
+    return TaskEntry(
+        f"popgym-{game}",
+        None,
+        remember,
+        f"adastack/Popgym{id_name}-v0",
+        horizon,
+        k_star,
+        kappa,
+        functional=f"{_WORLDS}.popgym.twins:twin",
+        defaults={"level": "easy", "previous_action": False},
+        fixed={"game": game},
+    )
+
+
 # fmt: off
 ROWS = (
     # name, builder, what must be remembered, Gymnasium id, T, k*, kappa, the paper's T, k*, kappa
@@ -81,5 +101,23 @@ ROWS = (
     TaskEntry("position-only-cartpole", None, "the position before, to know the speeds",
               "adastack/PositionOnlyCartPole-v0", k_star="2", fixed={"shows": "position"},
               **_CARTPOLE),
+    _popgym("repeat-first", "the suit of the first card", "51, 415, 831", kappa=2),
+    _popgym("repeat-previous", "the suits of the last cards", "51, 103, 155", "4, 32, 64"),
+    _popgym("autoencode", "all suits, and in which order they came", "103, 207, 311"),
+    _popgym("count-recall", "how often each kind of card was dealt", "51, 103, 207"),
+    _popgym("concentration", "where which card lies", "104, 208, 104"),
+    _popgym("higher-lower", "which ranks have been dealt", "51, 103, 155"),
+    _popgym("battleship", "where shots went, and what they hit", "64, 100, 144"),
+    _popgym("mine-sweeper", "where clicks went, and what they found", "14, 30, 54"),
+    _popgym("multiarmed-bandit", "how often each arm paid", "200, 400, 600"),
+    _popgym("labyrinth-escape", "where the player has been", "1023"),
+    _popgym("labyrinth-explore", "where the player has been", "1023"),
+    _popgym("position-only-cartpole", "the position before, to know the speeds",
+            "200, 400, 600", "2"),
+    _popgym("velocity-only-cartpole", "earlier speeds, to guess the positions", "200, 400, 600"),
+    _popgym("noisy-cartpole", "positions, to take the noise out", "200"),
+    _popgym("position-only-pendulum", "the angle before, to know the speed",
+            "200, 150, 100", "2"),
+    _popgym("noisy-pendulum", "angles, to take the noise out", "200"),
 )
 # fmt: on

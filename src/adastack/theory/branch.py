@@ -126,8 +126,9 @@ def _search(tables, start, best, margin, detours, max_effort):  # type: ignore[n
     spare = np.full(n_agents + 1, detours)
     # waiting[depth, place]: the discounted visits that wait at each node reached.
     waiting = np.zeros((16, n_nodes))
-    known[0] = (start > 0).sum()
-    waiting[0, : known[0]] = start[start > 0]
+    for node in path.reached[: np.count_nonzero(start > 0)]:
+        waiting[0, known[0]] = start[node]
+        known[0] += 1
     depth, effort, tried, entering = 0, 0, 0, True
     while depth >= 0:
         if entering:
@@ -135,7 +136,8 @@ def _search(tables, start, best, margin, detours, max_effort):  # type: ignore[n
             who[depth], least = _frontier(tables, path, now, order[depth])
             bound[depth], next_option[depth] = lost[depth] + least, 0
             if who[depth] < 0 and lost[depth] < best - margin:
-                best, best_chosen[:] = lost[depth], path.chosen
+                best = lost[depth]
+                _copy(path.chosen, best_chosen)
         options = tables.counts[who[depth]] if spare[depth] > 0 else 1
         if bound[depth] >= best - margin or next_option[depth] == options:
             depth -= 1
@@ -151,8 +153,10 @@ def _search(tables, start, best, margin, detours, max_effort):  # type: ignore[n
         next_option[depth] += 1
         effort, tried = effort + n_agents + known[depth], tried + 1
         if depth + 1 == len(waiting):
-            waiting = np.concatenate((waiting, np.zeros_like(waiting)))
-        waiting[depth + 1, : known[depth]] = waiting[depth, : known[depth]]
+            larger = np.zeros((2 * len(waiting), n_nodes))
+            _copy(waiting.reshape(-1), larger.reshape(-1))
+            waiting = larger
+        _copy(waiting[depth, : known[depth]], waiting[depth + 1])
         lost[depth + 1], known[depth + 1] = _follow(
             tables, path, waiting[depth + 1], who[depth], known[depth], lost[depth], best - margin
         )
@@ -171,9 +175,11 @@ def _begin(n_nodes, n_agents, start):  # type: ignore[no-untyped-def]
         np.empty(n_nodes, np.int32),
         np.zeros(n_nodes, np.bool_),
     )
-    for place, node in enumerate(np.flatnonzero(start > 0)):
-        path.reached[place] = node
-        path.place[node] = place
+    place = 0
+    for node in range(n_nodes):
+        if start[node] > 0:
+            path.reached[place], path.place[node] = node, place
+            place += 1
     return path
 
 
@@ -188,10 +194,14 @@ def _frontier(tables, path, waiting, order):  # type: ignore[no-untyped-def]
     for place, visits in enumerate(waiting):
         if visits > 0:
             node = path.reached[place]
-            mass[tables.agents[node]] += visits
-            losses[tables.agents[node]] += visits * tables.loss[node]
-    least, heaviest = 0.0, np.intp(-1)
-    for agent in np.flatnonzero(mass > 0):
+            agent = tables.agents[node]
+            mass[agent] += visits
+            for action in range(n_actions):
+                losses[agent, action] += visits * tables.loss[node, action]
+    least, heaviest = 0.0, -1
+    for agent in range(n_agents):
+        if not mass[agent] > 0:
+            continue
         smallest = np.inf
         for option in range(tables.counts[agent]):
             smallest = min(smallest, losses[agent, tables.actions[agent, option]])
@@ -199,10 +209,30 @@ def _frontier(tables, path, waiting, order):  # type: ignore[no-untyped-def]
         if heaviest < 0 or mass[agent] > mass[heaviest]:
             heaviest = agent
     if heaviest >= 0:
-        count = tables.counts[heaviest]
-        by_option = losses[heaviest][tables.actions[heaviest, :count]]
-        order[:count] = np.argsort(by_option, kind="mergesort")
+        _sort_options(losses[heaviest], tables.actions[heaviest], tables.counts[heaviest], order)
     return heaviest, least
+
+
+@numba.njit(cache=True)
+def _sort_options(losses, actions, count, order):  # type: ignore[no-untyped-def]
+    """Sorts the options by what their actions lose; equal ones stay in their order."""
+    for option in range(count):
+        place = option
+        while place > 0 and losses[actions[order[place - 1]]] > losses[actions[option]]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = option
+
+
+@numba.njit(cache=True)
+def _copy(source, target):  # type: ignore[no-untyped-def]
+    """Writes an array to the beginning of another.
+
+    An assignment to a slice takes seconds to compile, for the message of an error that cannot
+    happen here.
+    """
+    for i in range(len(source)):
+        target[i] = source[i]
 
 
 @numba.njit(cache=True)

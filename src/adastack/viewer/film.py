@@ -16,7 +16,7 @@ from PIL import Image as Images
 
 from adastack.extras import require
 from adastack.files import write_whole
-from adastack.process.policy import Act
+from adastack.process.policy import Act, begin_episode
 from adastack.tasks.drawing.canvas import PAPER, Image, Slots, with_memory
 from adastack.tasks.failures import blamed
 from adastack.viewer.bars import Bars
@@ -92,6 +92,7 @@ def shoot(env: MemoryStack, act: Act, *, seed: int = 0, max_steps: int = 200) ->
     name = type(env.unwrapped).__name__ if env.spec is None else env.spec.id
     with blamed(name, "reset"):
         stack, info = env.reset(seed=seed)
+    begin_episode(act)
     draw = _drawing_of(env)
     pictures, notes = [draw(stack)], [_note(info)]
     for _ in range(max_steps):

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from adastack.process.policy import Act, memory_rule
+from adastack.process.policy import Act, begin_episode, memory_rule
 from adastack.runs import Run, RunError
 from adastack.tasks import FiniteTaskEnv
 from adastack.tasks.entry import Resolved
@@ -46,6 +46,7 @@ class Show:
             # A finite task's empty slots carry a symbol of their own: ages add nothing.
             return self.act(np.asarray(stack), np.zeros(0, np.int64))
 
+        begin_episode(self.act)
         return record(
             self.env.task, self.rule, self.stack_size, player, seed=seed, max_steps=max_steps
         )

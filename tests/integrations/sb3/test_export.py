@@ -221,6 +221,33 @@ def test_damage_is_found(folder):
         load_policy(folder)
 
 
+@pytest.mark.parametrize(
+    ("forge", "at_once"),
+    [
+        (lambda memory: memory.pop("padding_type"), True),
+        (lambda memory: memory.update(stack_size=0), True),
+        (lambda memory: memory.update(rule=3), True),
+        (lambda memory: memory.update(more=1), True),
+        (lambda memory: memory.update(padding_type=[]), False),
+        (lambda memory: memory.update(padding_type=[None]), False),
+        (lambda memory: memory.update(padding_type={}), False),
+        (lambda memory: memory.update(action_form="odd"), False),
+    ],
+)
+def test_a_forged_memory_is_refused(folder, forge, at_once):
+    body = json.loads((folder / "policy.json").read_text())
+    del body["checksum"]
+    forge(body["memory"])
+    write_json(folder / "policy.json", sealed(body))
+    if at_once:
+        with pytest.raises(DamagedFileError, match=r"memory|padding_type|stack_size|rule"):
+            load_policy(folder)
+    else:
+        loaded = load_policy(folder)
+        with pytest.raises(ValueError, match=r"\S"):
+            loaded.wrap(maze().venv)
+
+
 class OwnPolicy(ActorCriticPolicy):
     """A policy of a user's own."""
 

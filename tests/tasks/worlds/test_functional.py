@@ -10,6 +10,7 @@ from stable_baselines3.common.env_checker import check_env as check_sb3_env
 
 from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
+from adastack.tasks.worlds.popgym.pendulum import PositionOnlyPendulum
 from adastack.wrappers import AdaptiveStack, RecordMemory, vector
 from tasks.worlds.probe import GOAL, Counter
 
@@ -126,6 +127,24 @@ def test_a_memory_and_its_metrics_fit_on_top(mode):
         envs.step(np.tile([1, 1], (3, 1)))  # give up what is newest: the coin is never kept
     assert {row["memory_regret"] for row in envs.episodes} == {1.0}
     assert {row["active_regret"] for row in envs.episodes} == {1.0}
+
+
+def test_actions_from_a_box_are_numbers():
+    env = FunctionalTaskEnv(PositionOnlyPendulum())
+    check_env(env, skip_render_check=True)
+    env.reset(seed=0)
+    far, near = (env.step([torque])[0].tolist() for torque in (9, 2.0))
+    assert far != near
+    for action in ([0.0, 0.0], 0.0, [np.nan], ["left"]):
+        with pytest.raises(ValueError, match=r"expected finite numbers of shape \(1,\) as action"):
+            env.step(action)
+    envs = FunctionalTaskVectorEnv(PositionOnlyPendulum(), 2)
+    envs.reset(seed=0)
+    seen, rewards, *_ = envs.step(envs.action_space.sample())
+    assert seen.shape == (2, 2)
+    assert (rewards < 1 / 200).all()
+    with pytest.raises(ValueError, match=r"expected finite numbers of shape \(2, 1\) as action"):
+        envs.step([0.0, 0.0])
 
 
 def test_pictures_come_from_the_task():

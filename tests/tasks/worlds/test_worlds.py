@@ -1,6 +1,5 @@
 import inspect
 import sys
-from dataclasses import fields
 
 import gymnasium as gym
 import numpy as np
@@ -16,7 +15,19 @@ from adastack.tasks.worlds.fetch.attempt import FetchReach
 from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
 from adastack.wrappers import AdaptiveStack, FrameStack, PushSkipStack, vector
 
-WORLD_LIST = [pytest.param(row, id=name) for name, row in TASKS.items() if row.kind != "finite"]
+WORLDS = [row for row in TASKS.values() if row.kind != "finite"]
+QUICK = ("popgym-repeat-first", "popgym-autoencode", "popgym-position-only-pendulum")
+"""POPGym's games are alike: one of each kind of observation and action is tried quickly."""
+WORLD_LIST = [
+    pytest.param(
+        row,
+        id=row.name,
+        marks=[pytest.mark.slow]
+        if row.name.startswith("popgym-") and row.name not in QUICK
+        else [],
+    )
+    for row in WORLDS
+]
 
 
 def defaults(path):
@@ -24,11 +35,11 @@ def defaults(path):
     return {p.name: p.default for p in inspect.signature(made).parameters.values()}
 
 
-@pytest.mark.parametrize("world", WORLD_LIST)
+@pytest.mark.parametrize("world", WORLDS, ids=lambda row: row.name)
 def test_the_table_has_the_options_and_defaults_of_the_classes(world):
     if world.functional is not None:
-        made = load_env_creator(world.functional)
-        options = {f.name: f.default for f in fields(made) if f.name not in world.fixed}
+        made = defaults(world.functional)
+        options = {name: made[name] for name in made if name not in world.fixed}
         assert options == dict(world.options)
     own = ("render_mode", "num_envs", "autoreset_mode", "threads", *world.fixed)
     for path in filter(None, (world.env, world.vector_env)):

@@ -1,6 +1,7 @@
 """Networks over a stack of k slots: encode each slot, read the slots, put heads on top.
 
-Weights are drawn in `adastack.deep.initial`.
+A cell between what was read and the heads is in `adastack.deep.recurrent`. Weights are drawn in
+`adastack.deep.initial`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jax import Array
 
+from adastack.deep.cell_table import NO_CELL
 from adastack.deep.network_table import NETWORKS
 from adastack.deep.networks.observations import SlotEncoder, Spec
 from adastack.deep.networks.prefixes import Prefixes
@@ -28,6 +30,8 @@ class ActorCritic(nn.Module):
     critic: bool = True
     shared: bool = False
     hidden: int = 128
+    cell: str = NO_CELL
+    """What carries a state through the episode, between the towers and the heads."""
 
     def setup(self) -> None:
         """Builds the towers: actor, and critic unless it is shared or absent."""
@@ -47,22 +51,31 @@ class ActorCritic(nn.Module):
     def __call__(self, slots: Any, filled: Array | None = None) -> tuple[Array, Array]:
         """Policy outputs (batch, n) and values (batch,): every row by itself, slot by slot.
 
-        This is the definition of every network. `policy_and_value` gives the same in less time.
+        This is the definition of every network without a cell. `policy_and_value` gives the same in
+        less time.
 
         Args:
             slots: Arrays of shape (batch, k, ...), nested as the spec is.
             filled: (batch,): how many slots a sequence network reads; all, if None.
         """
-        read = self.actor_body(self.actor_encoder(slots), filled)
-        outputs = self.outputs(read)
-        if self.separate:
-            read = self.critic_body(self.critic_encoder(slots), filled)
-        return outputs, self.values(read)
+        return self.heads(self.towers(slots, filled))
 
     @property
     def separate(self) -> bool:
         """Whether there is a second tower, for the critic."""
         return self.critic and not self.shared
+
+    @property
+    def n_towers(self) -> int:
+        """Actor and critic, or one for both."""
+        return 1 + self.separate
+
+    def towers(self, slots: Any, filled: Array | None = None) -> list[Array]:
+        """What each tower reads of stacks, (batch, hidden)."""
+        read = [self.actor_body(self.actor_encoder(slots), filled)]
+        if self.separate:
+            read.append(self.critic_body(self.critic_encoder(slots), filled))
+        return read
 
     def act(self, slots: Any, filled: Array | None = None) -> Array:
         """The policy outputs alone."""
@@ -122,8 +135,24 @@ def act(net: ActorCritic, params: Any, slots: Any, filled: Array | None = None) 
 
 def over_prefixes(net: ActorCritic, params: Any, prefixes: Prefixes) -> tuple[Array, Array]:
     """Policy outputs and values of all stacks of a sequence network's one-hot symbols."""
-    read = NETWORKS[net.net].load().read_prefixes(_bodies(net, params), prefixes)
+    read = read_prefixes(net, params, prefixes)
     return cast(tuple[Array, Array], net.apply(params, read, method="heads"))
+
+
+def read_stacks(
+    net: ActorCritic, params: Any, slots: Any, filled: Array | None = None
+) -> list[Array]:
+    """What each tower reads of a batch of stacks, (batch, hidden)."""
+    network = NETWORKS[net.net]
+    if not network.sequence:
+        return cast(list[Array], net.apply(params, slots, method="towers"))
+    features = cast(list[Array], net.apply(params, slots, method="encode"))
+    return cast(list[Array], network.load().read(_bodies(net, params), features, filled))
+
+
+def read_prefixes(net: ActorCritic, params: Any, prefixes: Prefixes) -> list[Array]:
+    """What each tower reads of all stacks of a sequence network's one-hot symbols."""
+    return cast(list[Array], NETWORKS[net.net].load().read_prefixes(_bodies(net, params), prefixes))
 
 
 def _bodies(net: ActorCritic, params: Any) -> list[Any]:

@@ -24,7 +24,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from adastack.extras import versions
 from adastack.files import DamagedFileError, write_arrays, write_whole
-from adastack.folders import DIGEST, OBJECT, TEXT, Folder, Kind, Schema, fitting, like
+from adastack.folders import DIGEST, OBJECT, POSITIVE, TEXT, Folder, Kind, Schema, fitting, like
 from adastack.integrations.sb3.describe import (
     algorithm_name,
     arguments_from_json,
@@ -38,6 +38,11 @@ from adastack.integrations.sb3.vec_stack import VecStack, find_stack
 
 FORMAT = "adastack policy 2"
 POLICY, WEIGHTS = "policy.json", "policy.safetensors"
+_PADDING = Kind("a text or an element", lambda value: isinstance(value, str | list | dict))
+MEMORY = Schema(
+    "the settings of a memory",
+    {"stack_size": POSITIVE, "rule": TEXT, "padding_type": _PADDING, "action_form": TEXT},
+)
 SCHEMA = Schema(
     "an exported policy",
     {
@@ -67,8 +72,17 @@ class LoadedPolicy:
     """What ``policy.json`` says: task, memory, algorithm, result, versions."""
 
     def wrap(self, venv: VecEnv) -> VecStack:
-        """Gives environments the memory that the policy was trained with."""
-        stack = VecStack.from_settings(venv, self.settings["memory"])
+        """Gives environments the memory that the policy was trained with.
+
+        Raises:
+            ValueError: If they are not what the policy was trained on.
+        """
+        memory = self.settings["memory"]
+        try:
+            stack = VecStack.from_settings(venv, memory)
+        except (TypeError, LookupError) as error:  # A padding of another space.
+            reason = f"{type(error).__name__}: {error}"
+            raise ValueError(f"expected environments for {memory}, actual: {reason}") from None
         self.check(stack)
         return stack
 
@@ -155,6 +169,7 @@ def load_policy(folder: str | Path, venv: VecEnv | None = None) -> LoadedPolicy:
     if not (folder / POLICY).is_file():
         raise DamagedFileError(f"expected a folder with a policy.json, actual: {folder}")
     settings = place.document(POLICY, SCHEMA)
+    MEMORY.check(settings["memory"], folder / POLICY)
     weights = place.arrays(WEIGHTS, settings["weights"])
     try:
         build = policy_class(settings["algorithm"], settings["policy"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import Claim, all_of, near
+from adastack.lab.checks import near
+from adastack.lab.claims import Claim, all_of
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.results import Results
 from adastack.lab.studies.study import Memory, sweep_of

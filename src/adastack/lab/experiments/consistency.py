@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from adastack.lab.claims import Check, Claim, Found, all_of, exactly, judged
+from adastack.lab.checks import exactly, judged
+from adastack.lab.claims import Check, Claim, Found, all_of
 from adastack.lab.experiment import Analysis, Experiment, Scale, Table
 from adastack.lab.job import Job
 from adastack.lab.results import Results

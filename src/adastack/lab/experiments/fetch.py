@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adastack.lab.claims import Check, Claim, above, all_of, between, near
+from adastack.lab.checks import above, between, near
+from adastack.lab.claims import Check, Claim, all_of
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.job import Evaluation
 from adastack.lab.results import Results

@@ -10,14 +10,7 @@ from dataclasses import replace
 
 from adastack.lab.claims import Claim
 from adastack.lab.experiment import Experiment
-from adastack.lab.studies.mazes import (
-    Maze,
-    both_mazes,
-    earns_as_the_oracle,
-    earns_more_than,
-    learns_quickly,
-    show_mazes,
-)
+from adastack.lab.studies import mazes
 from adastack.lab.studies.study import Point, Study, lengths, smoke_points, sweep_of, tmaze
 
 LENGTHS = (2, 3, 4, 5, 6)
@@ -45,33 +38,21 @@ def _short(study: Study) -> Study:
     return replace(study, points=_cut(study.points), smoke=_cut(study.smoke))
 
 
-def _claims(maze: Maze) -> tuple[Claim, ...]:
+def _claims(maze: mazes.Maze) -> tuple[Claim, ...]:
     place = f"With PPO in the {maze.title} of fixed length, AS(2)"
-    oracle, frame = earns_as_the_oracle(maze.study), earns_more_than(maze.study, "FS(κ)")
-    name = f"fixed-{maze.key}"
-    soon, reading = learns_quickly(maze.study), READINGS[maze.key]
-    return (
-        Claim(
-            f"{name}-oracle",
-            f"{place} earns what FS(k*) earns.",
-            maze.where,
-            oracle,
-            reading=reading,
-        ),
-        Claim(
-            f"{name}-quickly",
-            f"{place} quickly matches FS(k*).",
-            maze.where,
-            soon,
-            reading=reading,
-        ),
-        Claim(
-            f"{name}-above", f"{place} earns more than FS(2).", maze.where, frame, reading=reading
-        ),
+    study, reading = maze.study, READINGS[maze.key]
+    tests = {
+        "oracle": ("earns what FS(k*) earns", mazes.earns_as_the_oracle(study)),
+        "quickly": ("quickly matches FS(k*)", mazes.learns_quickly(study)),
+        "above": ("earns more than FS(2)", mazes.earns_more_than(study, "FS(κ)")),
+    }
+    return tuple(
+        Claim(f"fixed-{maze.key}-{name}", f"{place} {does}.", maze.where, test, reading=reading)
+        for name, (does, test) in tests.items()
     )
 
 
-PASSIVE, ACTIVE = both_mazes(_study, "Figures 8 and 14", "Figures 9 and 15")
+PASSIVE, ACTIVE = mazes.both_mazes(_study, "Figures 8 and 14", "Figures 9 and 15")
 SHORT = replace(
     ACTIVE,
     study=_short(ACTIVE.study),
@@ -82,6 +63,6 @@ MAZES = (PASSIVE, ACTIVE, SHORT)
 WHAT = "Episodic {} of fixed length, PPO with an MLP"
 EXPERIMENT = Experiment(
     sweep=sweep_of(maze.study for maze in MAZES),
-    analyse=lambda results: show_mazes(results, MAZES, WHAT),
+    analyse=lambda results: mazes.show_mazes(results, MAZES, WHAT),
     claims=tuple(claim for maze in MAZES for claim in _claims(maze)),
 )

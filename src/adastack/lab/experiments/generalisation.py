@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from adastack.lab.claims import Check, Claim, Test, above, all_of, below, between, given
+from adastack.lab.checks import above, below, between, given
+from adastack.lab.claims import Check, Claim, Test, all_of
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.experiments import fixed_length, length_scaling, lstm, tabular, transformer
 from adastack.lab.results import Results

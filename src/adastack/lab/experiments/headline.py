@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adastack.lab import figures
-from adastack.lab.claims import Check, Claim, all_of, solves, unsolved
+from adastack.lab.checks import solves, unsolved
+from adastack.lab.claims import Check, Claim, all_of
 from adastack.lab.experiment import Analysis, Experiment, Figure, Table
 from adastack.lab.figures import Panel
 from adastack.lab.job import BATCH

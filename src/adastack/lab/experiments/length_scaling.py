@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import Claim, all_of, below, rising, solves
+from adastack.lab.checks import below, rising, solves
+from adastack.lab.claims import Claim, all_of
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.job import BATCH
 from adastack.lab.results import Results

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import Claim, above, all_of, below, falling, solves
+from adastack.lab.checks import above, below, falling, solves
+from adastack.lab.claims import Claim, all_of
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.results import Results
 from adastack.lab.studies.grids import grid_figure, tested

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from adastack.lab import figures
-from adastack.lab.claims import Check, Claim, Found, all_of, exactly, judged
+from adastack.lab.checks import exactly, judged
+from adastack.lab.claims import Check, Claim, Found, all_of
 from adastack.lab.experiment import Analysis, Experiment, Figure, Scale, Table
 from adastack.lab.figures import Panel
 from adastack.lab.job import Job

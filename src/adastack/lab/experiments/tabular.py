@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adastack.lab.claims import Claim, about, alike, all_of, below, between, no_more
+from adastack.lab.checks import about, alike, below, between, no_more
+from adastack.lab.claims import Claim, all_of
 from adastack.lab.experiment import Experiment
 from adastack.lab.studies.mazes import (
     Maze,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from adastack.lab.claims import Check, Claim, Found, all_of, exactly, given, judged, solves
+from adastack.lab.checks import exactly, given, judged, solves
+from adastack.lab.claims import Check, Claim, Found, all_of
 from adastack.lab.experiment import Analysis, Experiment, Scale, Table
 from adastack.lab.experiments.minimal_memory import CHOICES
 from adastack.lab.job import Job
@@ -144,8 +146,22 @@ def _converges(point: Point) -> Check:
     return given(solves("optimality", ours, NEARLY), theirs, "optimality", NEARLY)
 
 
-LIMIT = "after 10^6 steps, as a limit cannot be run"
-CONVERGES = "more than half of the seeds end with 98% of the optimal value, where FS(k*) can"
+def _theorem_1(
+    name: str, sentence: str, corollary: str, points: Iterable[Point], why: str = ""
+) -> Claim:
+    return Claim(
+        f"theorems-1-{name}",
+        sentence,
+        f"Theorem 1; {corollary}",
+        all_of(
+            [_converges(point) for point in points],
+            "more than half of the seeds end with 98% of the optimal value, where FS(k*) can",
+        ),
+        reading="after 10^6 steps, as a limit cannot be run",
+        why=f"The theorem assumes that the learner finds the best policy of its class.{why}",
+    )
+
+
 CLAIMS = (
     Claim(
         "theorems-proposition-1",
@@ -164,22 +180,18 @@ CLAIMS = (
         "it the action; but the tiger's optimal policy listens twice and then opens, over and "
         "over. The claim assumes a finite k*, which this task does not have.",
     ),
-    Claim(
-        "theorems-1-episodic",
+    _theorem_1(
+        "episodic",
         "An unbiased learner, REINFORCE, finds an optimal policy with kappa slots.",
-        "Theorem 1; Corollary 1",
-        all_of([_converges(point) for point in EPISODIC], CONVERGES),
-        reading=LIMIT,
-        why="The theorem assumes that the learner finds the best policy of its class. A gradient "
-        "stops where it vanishes, and always guessing one goal is such a place.",
+        "Corollary 1",
+        EPISODIC,
+        why=" A gradient stops where it vanishes, and always guessing one goal is such a place.",
     ),
-    Claim(
-        "theorems-1-average",
+    _theorem_1(
+        "average",
         "REINFORCE on the average reward of continual tasks does, too.",
-        "Theorem 1; Corollary 2",
-        all_of([_converges(point) for point in CONTINUAL], CONVERGES),
-        reading=LIMIT,
-        why="The theorem assumes that the learner finds the best policy of its class.",
+        "Corollary 2",
+        CONTINUAL,
     ),
     Claim(
         "theorems-2",

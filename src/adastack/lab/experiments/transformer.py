@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import Claim, all_of, between, near
+from adastack.lab.checks import between, near
+from adastack.lab.claims import Claim, all_of
 from adastack.lab.experiment import Experiment
 from adastack.lab.experiments.length_scaling import NAMES, above_claim, show, study_of
 

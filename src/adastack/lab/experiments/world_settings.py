@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from adastack.lab.claims import Claim, above, all_of
+from adastack.lab.checks import above
+from adastack.lab.claims import Claim, all_of
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.experiments import cartpole, cube, fetch, minigrid
 from adastack.lab.results import Results

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adastack.lab.claims import Claim, above, all_of, near, solves, unsolved
+from adastack.lab.checks import above, near, solves, unsolved
+from adastack.lab.claims import Claim, all_of
 from adastack.lab.experiment import Analysis, Experiment
 from adastack.lab.experiments.demir import HIDDEN, LABELS, SHOWN, demir
 from adastack.lab.results import Results

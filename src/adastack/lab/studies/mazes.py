@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from adastack.lab.claims import Test, above, all_of, given, near, within
+from adastack.lab.checks import above, given, near, within
+from adastack.lab.claims import Test, all_of
 from adastack.lab.experiment import Analysis
 from adastack.lab.results import Results
 from adastack.lab.studies.study import Study

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from adastack.lab import figures
-from adastack.lab.claims import Arm, Claim, above, all_of
+from adastack.lab.checks import above
+from adastack.lab.claims import Arm, Claim, all_of
 from adastack.lab.experiment import Analysis, Figure, Table
 from adastack.lab.figures import Panel
 from adastack.lab.results import Results

@@ -1,0 +1,1 @@
+"""Recurrent cells; see `adastack.deep.cell_table` for what a cell has."""

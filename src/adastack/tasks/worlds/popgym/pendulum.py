@@ -1,0 +1,122 @@
+"""A pendulum to be swung up, of which the angle is seen and the speed is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.spaces import Box
+from jax import Array
+
+from adastack.tasks.checks import checked_whole
+from adastack.tasks.drawing import canvas
+from adastack.tasks.drawing.canvas import FAINT, Image, Slots
+from adastack.tasks.functional import Step
+from adastack.tasks.worlds.popgym.game import Game, start
+
+GRAVITY = 10.0
+SECONDS = 0.05
+MOST_SPEED, MOST_TORQUE = 8.0, 2.0
+WORST = 16.2736044
+"""The cost of a step is at most this."""
+TILE = 64
+
+
+class PendulumState(NamedTuple):
+    """The hidden state of a pendulum."""
+
+    physics: Array
+    """(2,): its angle, 0 at the top, and its speed."""
+    clock: Array
+    """Steps since the reset."""
+    noise: Array | None = None
+    """(2,): how far what is seen is off."""
+
+
+@dataclass(frozen=True)
+class PositionOnlyPendulum(Game):
+    """POPGym's PositionOnlyPendulum, in single precision; with ``noise`` its noisy one.
+
+    Example:
+        >>> import jax
+        >>> from adastack.tasks.worlds.popgym.pendulum import PositionOnlyPendulum
+        >>> state, seen = PositionOnlyPendulum().reset(jax.random.key(0))
+        >>> seen.shape, state.physics.shape
+        ((2,), (2,))
+    """
+
+    time_limit: int = 200
+    """Steps after which an episode is truncated."""
+    noise: float = 0.0
+    """The standard deviation of the noise on what is seen."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
+        if not 0 <= self.noise < np.inf:
+            raise ValueError(f"noise must be a number of at least 0, actual: {self.noise!r}")
+
+    @property
+    def observation_space(self) -> Box:
+        """The cosine and the sine of the angle."""
+        return Box(-1, 1, (2,), np.float32)
+
+    @property
+    def action_space(self) -> Box:
+        """The torque."""
+        return Box(-MOST_TORQUE, MOST_TORQUE, (1,), np.float32)
+
+    def reset(self, key: Array) -> tuple[PendulumState, Array]:
+        """Begins at any angle, at little speed."""
+        most = jnp.array([jnp.pi, 1.0])
+        physics = most * jax.random.uniform(key, (2,), minval=-1)
+        state = PendulumState(physics, start(), self._noise(jax.random.fold_in(key, 1)))
+        return state, self.observe(state)
+
+    def step(self, key: Array, state: PendulumState, action: Array) -> Step:
+        """Turns the pendulum for a twentieth of a second."""
+        torque = jnp.clip(action[0], -MOST_TORQUE, MOST_TORQUE)
+        angle, speed = state.physics
+        off = jnp.mod(angle + jnp.pi, 2 * jnp.pi) - jnp.pi
+        cost = off**2 + 0.1 * speed**2 + 0.001 * torque**2
+        speed = speed + (1.5 * GRAVITY * jnp.sin(angle) + 3 * torque) * SECONDS
+        speed = jnp.clip(speed, -MOST_SPEED, MOST_SPEED)
+        physics = jnp.stack([angle + speed * SECONDS, speed])
+        after = PendulumState(physics, state.clock + 1, self._noise(key))
+        reward = (1 - 2 * cost / WORST) / self.time_limit
+        return self.stepped(after, reward, truncated=after.clock >= self.time_limit)
+
+    def observe(self, state: PendulumState) -> Array:
+        """Cosine and sine of the angle, and noise, if there is any."""
+        angle = state.physics[0]
+        seen = jnp.stack([jnp.cos(angle), jnp.sin(angle)])
+        return seen if state.noise is None else jnp.clip(seen + state.noise, -1, 1)
+
+    def _noise(self, key: Array) -> Array | None:
+        return self.noise * jax.random.normal(key, (2,)) if self.noise else None
+
+    def draw(self, state: PendulumState, memory: Slots | None = None) -> Image:
+        """The pendulum, and the angles that are kept below."""
+        image = canvas.blank(200, 200)
+        angle = float(state.physics[0])
+        _pendulum(image, np.cos(angle), np.sin(angle))
+        canvas.write(image, 6, 8, f"speed {float(state.physics[1]):.1f}", FAINT, 1)
+        return canvas.with_memory(image, memory, _tile)
+
+
+def _tile(seen: Any, current: bool) -> Image:
+    image = canvas.blank(TILE, TILE)
+    border = [(1.5, 1.5), (1.5, TILE - 1.5), (TILE - 1.5, TILE - 1.5), (TILE - 1.5, 1.5)]
+    canvas.outline(image, border, 3 if current else 1.2)
+    _pendulum(image, float(seen[0]), float(seen[1]))
+    return image
+
+
+def _pendulum(image: Image, cosine: float, sine: float) -> None:
+    middle = len(image) / 2
+    # A positive angle is to the left, as Gymnasium draws it.
+    tip = (middle - 0.8 * middle * cosine, middle - 0.8 * middle * sine)
+    canvas.stroke(image, (middle, middle), tip, middle / 6, canvas.VERMILION)
+    canvas.disc(image, round(middle), round(middle), middle / 16)
