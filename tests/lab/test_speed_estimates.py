@@ -41,6 +41,8 @@ class Filled:
             "machine": {**machine(), **where},
             "finished": finished,
             "seconds": STEPS / rate,
+            "means": {},
+            "curves": {},
             "tests": {
                 test.address: {"evaluation": vars(test), "seconds": spent, "seeds": {}}
                 for test, spent in tests
