@@ -56,6 +56,10 @@ def test_a_training_is_stored_whole(store):
     assert store.jobs() == [job]
 
 
+def test_seconds_are_of_computing(store):
+    assert compute(store, quick(1, seconds=0.5))["seconds"] < 0.25, "it slept"
+
+
 def test_more_evaluations_are_added_to_the_same_training(store):
     plain, tested = tabular(), tabular(evaluate=(longer(),))
     compute(store, plain)

@@ -76,10 +76,11 @@ def perform(job: Job, folder: Path, progress: Progress) -> Document:
     """Computes what a folder lacks of its job, and returns the content of ``done.json``.
 
     The folder must be held (see `Store.claim`). What is damaged is thrown away and computed anew.
+    ``seconds`` are of computing, so that what else a machine does says nothing about a job.
     """
     document = _sound(job, folder)
     if document is None:
-        began = time.perf_counter() - seconds_before(folder)
+        began = time.process_time() - seconds_before(folder)
         result = kind_of(job.kind)(job.settings, folder, progress)
         document = {
             "job": as_document(Job(job.kind, job.settings)),
@@ -87,18 +88,18 @@ def perform(job: Job, folder: Path, progress: Progress) -> Document:
             "meaning": meaning_of(job),
             "versions": versions(),
             "machine": machine(),
-            "seconds": time.perf_counter() - began,
+            "seconds": time.process_time() - began,
             "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
         document = _write(folder, job, document)
     tests = missing_evaluations(document, job)
     for index, evaluation in enumerate(tests, start=1):
         progress.update(int(job.settings["steps"]), test=index, tests=len(tests))
-        began = time.perf_counter()
+        began = time.process_time()
         _evaluate(job, folder, evaluation)
         about = {
             "meaning": meaning_of_test(evaluation.task),
-            "seconds": time.perf_counter() - began,
+            "seconds": time.process_time() - began,
         }
         document["files"].pop(evaluation_file(evaluation), None)
         document["tests"] = {**document.get("tests", {}), evaluation.address: about}

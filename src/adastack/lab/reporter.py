@@ -28,7 +28,7 @@ class Reporter:
         self._path = folder / PROGRESS
         self._total = int(job.settings.get("steps", 0))
         self._seeds = max(1, len(job.settings.get("seeds", ())))
-        self._began = time.perf_counter()
+        self._began = time.process_time()
         self._before = seconds_before(folder)
         self._step, self._numbers = 0, dict[str, float]()
         self._first: tuple[int, float] | None = None
@@ -78,7 +78,7 @@ class Reporter:
             "total": self._total,
             "rate": rate,
             "numbers": to_jsonable(self._numbers),
-            "seconds": self._before + now - self._began,
+            "seconds": self._before + self._written[1] - self._began,
             "cpu": self._written[1],
             "pid": os.getpid(),
             "host": socket.gethostname(),
@@ -86,7 +86,7 @@ class Reporter:
 
 
 def seconds_before(folder: Path) -> float:
-    """How long a job was computed before it was interrupted."""
+    """The processor time a job had used before it was interrupted."""
     with suppress(DamagedFileError, OSError):
         said = Folder(folder).plain_document(PROGRESS, SCHEMAS[PROGRESS])
         return float(said.get("seconds", 0.0))
