@@ -1,4 +1,4 @@
-"""The vector twin must do what the single wrapper does inside a SyncVectorEnv, info for info."""
+"""The vector wrapper must do what the single wrapper does inside a SyncVectorEnv, info for info."""
 
 import copy
 

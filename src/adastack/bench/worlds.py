@@ -21,7 +21,7 @@ from adastack.tasks.functional_vector import reset_all, reset_some, step_all
 from adastack.tasks.worlds.fetch.vector import FetchReachVectorEnv
 from adastack.tasks.worlds.minigrid.environment import MiniGridMemoryEnv
 from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
-from adastack.tasks.worlds.popgym.twins import GAMES, package_name, twin
+from adastack.tasks.worlds.popgym.levels import GAMES, package_name, popgym_task
 
 GRID_STEPS = 300
 COMPILED_ENVS, COMPILED_STEPS = 256, 400
@@ -59,7 +59,7 @@ def _fetch() -> Figure:
 
 
 def _popgym() -> Figure:
-    """Random actions in POPGym's easy games: the package in a loop, and the twins."""
+    """Random actions in POPGym's easy games: the package in a loop, and the ports."""
     package_envs = require("popgym.envs", extra="popgym")
     ratios = {}
     for game in GAMES:
@@ -69,11 +69,11 @@ def _popgym() -> Figure:
         env = make()
         env.action_space.seed(0)
         package = episodes(env, [env.action_space.sample() for _ in range(GAME_STEPS)])
-        rollout = _rollout(twin(game), GAME_ENVS, GAME_STEPS)
-        times = interleaved({"package": package, "twin": rollout}, 5)
-        ratios[game] = GAME_ENVS * times["package"] / times["twin"]
+        rollout = _rollout(popgym_task(game), GAME_ENVS, GAME_STEPS)
+        times = interleaved({"package": package, "port": rollout}, 5)
+        ratios[game] = GAME_ENVS * times["package"] / times["port"]
     slowest = min(ratios, key=ratios.__getitem__)
-    name = f"POPGym's easy games: twins, {GAME_ENVS} agents / the package; least: {slowest}"
+    name = f"POPGym's easy games: ports, {GAME_ENVS} agents / the package; least: {slowest}"
     return Figure(name, ratios[slowest], "x", 10)
 
 

@@ -41,7 +41,7 @@ _CARTPOLE: dict[str, Any] = {
 def _popgym(
     game: str, remember: str, horizon: str, k_star: str = "T", kappa: int | None = None
 ) -> TaskEntry:
-    """A twin of one of POPGym's environments; T at each level."""
+    """One of POPGym's environments as a functional task; ``horizon`` is T at each level."""
     id_name = game.title().replace("-", "").replace("Cartpole", "CartPole")
     return TaskEntry(
         f"popgym-{game}",
@@ -51,7 +51,7 @@ def _popgym(
         horizon,
         k_star,
         kappa,
-        functional=f"{_WORLDS}.popgym.twins:twin",
+        functional=f"{_WORLDS}.popgym.levels:popgym_task",
         defaults={"level": "easy", "previous_action": False},
         fixed={"game": game},
     )

@@ -1,4 +1,4 @@
-"""The package's own environments, and their hidden states as those of the twins."""
+"""The package's own environments, and their hidden states as those of the ports."""
 
 import importlib
 import sys
@@ -14,11 +14,11 @@ from adastack.tasks.worlds.popgym.bandit import Arms
 from adastack.tasks.worlds.popgym.boards import BoardState
 from adastack.tasks.worlds.popgym.concentration import NONE, Table
 from adastack.tasks.worlds.popgym.count_recall import TwoDecks
+from adastack.tasks.worlds.popgym.game import Dealt
 from adastack.tasks.worlds.popgym.labyrinth import NO_ACTION, Walk
+from adastack.tasks.worlds.popgym.levels import package_name
 from adastack.tasks.worlds.popgym.mazes import carve
 from adastack.tasks.worlds.popgym.pendulum import PendulumState
-from adastack.tasks.worlds.popgym.repeat import Dealt
-from adastack.tasks.worlds.popgym.twins import package_name
 
 INT = np.int32
 MAZELIB = util.find_spec("mazelib") is not None
@@ -113,7 +113,7 @@ STATES = {
     "position-only-pendulum": _physics(PendulumState),
     "noisy-pendulum": _physics(PendulumState),
 }
-"""The state of the twin after a reset of the package's environment; of the moving ones always."""
+"""The state of the port after a reset of the package's environment; of the moving ones always."""
 
 
 class Draws:
@@ -125,7 +125,7 @@ class Draws:
 
 
 def package_action(env, action):
-    """An action of the twin, as the package takes it: (row, column) on a board."""
+    """An action of the port, as the package takes it: (row, column) on a board."""
     nvec = getattr(env.action_space, "nvec", None)
     return action if nvec is None else np.array(divmod(int(action), int(nvec[1])))
 

@@ -84,7 +84,7 @@ def walk(env, task, tables, rng, forward):
     """One episode in the package, then the functional task's; returns its length."""
     first, _ = env.reset(seed=int(rng.integers(2**31)))
     place = jnp.int32(translated(env.grid_env, tables))
-    assert (np.asarray(task.observe(place)) == first).all()
+    assert (np.asarray(task.observe(MemoryState(place, jnp.int32(0)))) == first).all()
     actions = np.where(
         rng.random(task.time_limit) < forward, FORWARD, rng.integers(0, 7, task.time_limit)
     )
@@ -195,7 +195,8 @@ def test_rgb_views_are_those_of_the_package_and_of_the_functional_task():
     for action in (LEFT, FORWARD, RIGHT, RIGHT, FORWARD, LEFT):
         seen = env.step(action)[0]
         assert (seen == theirs.step(action)[0]["image"]).all()
-        assert (np.asarray(task.observe(translated(env.grid_env, tables))) == seen).all()
+        state = MemoryState(translated(env.grid_env, tables), 0)
+        assert (np.asarray(task.observe(state)) == seen).all()
     assert seen.shape == env.observation_space.shape == task.observation_space.shape
 
 

@@ -1,4 +1,4 @@
-"""POPGym's twins beside the package's own environments, from the same state and draws."""
+"""The ports of POPGym beside the package's own environments, from the same state and draws."""
 
 import jax
 import numpy as np
@@ -10,7 +10,7 @@ from popgym.wrappers import PreviousAction as PackagePreviousAction
 from adastack.tasks import resolve
 from adastack.tasks.functional_previous_action import PreviousAction
 from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
-from adastack.tasks.worlds.popgym.twins import GAMES, LEVELS, twin
+from adastack.tasks.worlds.popgym.levels import GAMES, LEVELS, popgym_task
 from tasks.worlds.popgym_package import STATES, Draws, flat, package, package_action
 from tasks.worlds.popgym_players import ALL_SEEING
 
@@ -37,8 +37,8 @@ def draw_of(task, key, after):
 
 
 @pytest.mark.parametrize(("game", "level"), CASES)
-def test_a_twin_steps_as_the_package_does(game, level):
-    task, theirs, rng = twin(game, level), package(game, level), np.random.default_rng(0)
+def test_a_port_steps_as_the_package_does(game, level):
+    task, theirs, rng = popgym_task(game, level), package(game, level), np.random.default_rng(0)
     step, moving = jax.jit(task.step), game.endswith(MOVING)
     best = ALL_SEEING.get(game)
     ends = set()
@@ -76,8 +76,8 @@ def sizes(space):
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("game", GAMES)
-def test_a_twin_has_the_spaces_of_the_package(game, level):
-    ours, theirs = twin(game, level), package(game, level)
+def test_a_port_has_the_spaces_of_the_package(game, level):
+    ours, theirs = popgym_task(game, level), package(game, level)
     space = theirs.observation_space
     if isinstance(space, Box):
         assert ours.observation_space == space
@@ -92,7 +92,10 @@ def test_a_twin_has_the_spaces_of_the_package(game, level):
 
 @pytest.mark.parametrize("game", ["repeat-first", "autoencode", "battleship"])
 def test_the_previous_action_is_that_of_the_package(game):
-    task, theirs = twin(game, previous_action=True), PackagePreviousAction(package(game, "easy"))
+    task, theirs = (
+        popgym_task(game, previous_action=True),
+        PackagePreviousAction(package(game, "easy")),
+    )
     step, rng = jax.jit(task.step), np.random.default_rng(1)
     seen, _ = theirs.reset(seed=3)
     state, first = task.reset(jax.random.key(0))
@@ -108,7 +111,7 @@ def test_the_previous_action_is_that_of_the_package(game):
 
 
 def test_a_pendulum_shows_the_previous_torque_as_a_number():
-    task = twin("position-only-pendulum", previous_action=True)
+    task = popgym_task("position-only-pendulum", previous_action=True)
     state, seen = task.reset(jax.random.key(0))
     assert seen[2] == 0
     after = task.step(jax.random.key(0), state, np.array([-1.5], np.float32))
@@ -125,8 +128,8 @@ def test_the_previous_action_is_of_the_kind_of_what_is_seen():
 
 
 def test_the_cartpoles_are_those_that_exist_already():
-    assert twin("velocity-only-cartpole", "hard") == MaskedCartPole("velocity")
-    noisy = twin("noisy-cartpole", "hard", previous_action=True)
+    assert popgym_task("velocity-only-cartpole", "hard") == MaskedCartPole("velocity")
+    noisy = popgym_task("noisy-cartpole", "hard", previous_action=True)
     assert noisy == MaskedCartPole("position", 200, 0.3, previous_action=True)
 
 
@@ -135,21 +138,21 @@ def test_velocities_are_what_is_seen_after_a_reset_unlike_in_the_package():
     leaked, _ = theirs.reset(seed=0)
     state = STATES["velocity-only-cartpole"](theirs)
     assert leaked.tolist() == state.physics[[0, 2]].tolist()
-    seen = twin("velocity-only-cartpole").observe(state)
+    seen = popgym_task("velocity-only-cartpole").observe(state)
     assert seen.tolist() == state.physics[[1, 3]].tolist()
 
 
-def test_twins_and_the_package_are_told_apart_by_name():
+def test_ports_and_the_package_are_told_apart_by_name():
     assert resolve("popgym-repeat-first:level=hard").functional().decks == 16
     assert resolve("popgym-repeat-first").functional().decks == 1
     both = resolve("popgym-battleship:level=medium,previous_action=true").functional()
-    assert both == PreviousAction(twin("battleship", "medium"))
+    assert both == PreviousAction(popgym_task("battleship", "medium"))
     assert resolve("popgym-RepeatFirstEasy-v0").kind == "host"
     assert resolve("repeat-first").kind == "finite"
     with pytest.raises(ValueError, match=r"expected a level of \('easy', 'medium', 'hard'\)"):
         resolve("popgym-repeat-first:level=harder").functional()
 
 
-def test_every_game_of_the_package_has_a_twin():
+def test_every_game_of_the_package_has_a_port():
     games = {type(package(game, "easy")) for game in GAMES}
     assert set(popgym.envs.ALL_EASY) <= games

@@ -1,4 +1,4 @@
-"""What perfect, forgetful and random players earn in POPGym's twins."""
+"""What perfect, forgetful and random players earn in the ports of POPGym."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adastack.tasks.functional import FunctionalTaskEnv
-from adastack.tasks.worlds.popgym.twins import GAMES, LEVELS, twin
+from adastack.tasks.worlds.popgym.levels import GAMES, LEVELS, popgym_task
 from adastack.wrappers import AdaptiveStack
 from tasks.worlds import popgym_players as players
 from tasks.worlds.popgym_package import package
@@ -35,13 +35,13 @@ class AllSeeing:
     ],
 )
 def test_who_remembers_all_that_was_shown_earns_one(game, player):
-    env = FunctionalTaskEnv(twin(game))
+    env = FunctionalTaskEnv(popgym_task(game))
     assert played(env, player(), seed=0) == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("game", ["concentration", "battleship", "mine-sweeper"])
 def test_who_sees_what_is_hidden_earns_one(game):
-    env = FunctionalTaskEnv(twin(game))
+    env = FunctionalTaskEnv(popgym_task(game))
     assert played(env, AllSeeing(game, env), seed=0) == pytest.approx(1, abs=1e-5)
 
 
@@ -49,12 +49,12 @@ def test_who_sees_what_is_hidden_earns_one(game):
 @pytest.mark.parametrize("level", LEVELS[1:])
 @pytest.mark.parametrize("game", ["repeat-first", "repeat-previous", "autoencode", "count-recall"])
 def test_the_maximum_is_one_at_every_level(game, level):
-    env = FunctionalTaskEnv(twin(game, level))
+    env = FunctionalTaskEnv(popgym_task(game, level))
     assert played(env, AllSeeing(game, env), seed=0) == pytest.approx(1, abs=1e-4)
 
 
 def test_two_slots_are_enough_for_repeat_first():
-    env = AdaptiveStack(FunctionalTaskEnv(twin("repeat-first")), 2, padding_type="empty")
+    env = AdaptiveStack(FunctionalTaskEnv(popgym_task("repeat-first")), 2, padding_type="empty")
     (empty, first), _ = env.reset(seed=1)
     total, over, kept = 0.0, False, first
     while not over:
@@ -76,7 +76,7 @@ def by_counting(decks):
 
 
 def test_counting_cards_beats_looking_at_the_one_on_the_table():
-    env = FunctionalTaskEnv(twin("higher-lower"))
+    env = FunctionalTaskEnv(popgym_task("higher-lower"))
     total = played(env, players.CardCounter(), 0)
     assert total == pytest.approx(by_counting(np.asarray(env.state.deck)[None])[0], abs=1e-5)
     states, _ = jax.vmap(env.task.reset)(jax.random.split(jax.random.key(0), 4000))
@@ -89,13 +89,13 @@ def test_counting_cards_beats_looking_at_the_one_on_the_table():
 
 
 def test_a_perfect_memory_of_concentration_turns_few_cards_in_vain():
-    env = FunctionalTaskEnv(twin("concentration"))
+    env = FunctionalTaskEnv(popgym_task("concentration"))
     returns = [played(env, players.Recollection(2), seed) for seed in range(8)]
     assert 0.5 < np.mean(returns) < 1
 
 
 def test_the_shortest_way_out_costs_its_steps():
-    env = FunctionalTaskEnv(twin("labyrinth-escape"))
+    env = FunctionalTaskEnv(popgym_task("labyrinth-escape"))
     total = played(env, AllSeeing("labyrinth-escape", env), seed=0)
     steps = int(env.state.clock)
     assert 10 <= steps < 60
@@ -103,14 +103,14 @@ def test_the_shortest_way_out_costs_its_steps():
 
 
 def test_who_explores_everything_pays_for_the_ways_back():
-    env = FunctionalTaskEnv(twin("labyrinth-explore"))
+    env = FunctionalTaskEnv(popgym_task("labyrinth-explore"))
     total = played(env, AllSeeing("labyrinth-explore", env), seed=0)
     back = int(env.state.clock) - 49
     assert total == pytest.approx(1 - back / 1024, abs=1e-5)
 
 
 def random_returns(task, episodes, steps):
-    """Returns of random episodes of the twin, all at once."""
+    """Returns of random episodes of the port, all at once."""
     space = task.action_space
 
     def step(carry, key):
@@ -152,7 +152,9 @@ def test_chance_earns_what_it_earns_in_the_package(game):
     theirs.action_space.seed(0)
     n = 40 if game.startswith("labyrinth") else EPISODES
     expected = np.array([played(theirs, Random(theirs), seed) for seed in range(n)])
-    ours = random_returns(twin(game), EPISODES, 1023 if game.startswith("labyrinth") else 208)
+    ours = random_returns(
+        popgym_task(game), EPISODES, 1023 if game.startswith("labyrinth") else 208
+    )
     error = np.sqrt(expected.var() / n + ours.var() / EPISODES)
     assert abs(ours.mean() - expected.mean()) < 4 * error + 1e-6
     assert ours.std() == pytest.approx(expected.std(), rel=0.35, abs=1e-3)

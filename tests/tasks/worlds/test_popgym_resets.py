@@ -1,4 +1,4 @@
-"""How POPGym's twins begin: as likely as the package's own environments do."""
+"""Resets of the ports of POPGym: distributed as those of the package's environments."""
 
 from functools import partial
 
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from adastack.tasks.worlds.popgym.cards import shuffled
+from adastack.tasks.worlds.popgym.levels import popgym_task
 from adastack.tasks.worlds.popgym.mazes import FREE, WALL, carve
-from adastack.tasks.worlds.popgym.twins import twin
 from tasks.worlds.popgym_package import MAZELIB, package
 
 
@@ -40,14 +40,14 @@ def test_every_deck_is_complete_and_every_order_as_likely(kind, n_kinds):
 
 
 def test_the_two_decks_of_count_recall_are_shuffled_apart():
-    state = resets(twin("count-recall"), 4000)
+    state = resets(popgym_task("count-recall"), 4000)
     agree = (state.values == state.queries).mean()
     assert agree == pytest.approx(0.5, abs=0.01)
     assert (state.values.sum(axis=1) == 26).all()
 
 
 def test_mines_are_anywhere():
-    state = resets(twin("mine-sweeper"), 6000)
+    state = resets(popgym_task("mine-sweeper"), 6000)
     assert (state.hidden.sum(axis=1) == 2).all()
     first, second = np.nonzero(state.hidden)[1].reshape(-1, 2).T
     assert surprise(np.bincount(16 * first + second)[_pairs(16)], 6000 / 120) < 4
@@ -60,7 +60,7 @@ def _pairs(n):
 @pytest.mark.parametrize("level", ["easy", pytest.param("hard", marks=pytest.mark.slow)])
 def test_ships_are_where_the_package_puts_them(level):
     n, theirs = 3000, package("battleship", level)
-    ours = resets(twin("battleship", level), n).hidden
+    ours = resets(popgym_task("battleship", level), n).hidden
     assert (ours.sum(axis=1) == 12).all()
     boards = []
     for seed in range(n):
@@ -93,13 +93,13 @@ def two_samples(ours, theirs):
 
 
 def test_arms_pay_with_any_chance():
-    state = resets(twin("multiarmed-bandit"), 2000)
+    state = resets(popgym_task("multiarmed-bandit"), 2000)
     counts, _ = np.histogram(state.chances, np.linspace(0, 1, 21))
     assert surprise(counts, 1000) < 4
 
 
 def test_pendulums_begin_at_any_angle_with_little_speed():
-    state = resets(twin("position-only-pendulum"), 8000)
+    state = resets(popgym_task("position-only-pendulum"), 8000)
     for column, most in zip(state.physics.T, (np.pi, 1.0), strict=True):
         counts, _ = np.histogram(column, np.linspace(-most, most, 17))
         assert counts.sum() == 8000

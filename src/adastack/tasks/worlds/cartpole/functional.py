@@ -17,7 +17,7 @@ from jax import Array
 
 from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing.canvas import Image, Slots
-from adastack.tasks.functional import Step
+from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
 from adastack.tasks.worlds.cartpole.drawing import draw
 from adastack.tasks.worlds.cartpole.environment import (
     ANGLE_LIMIT,
@@ -51,7 +51,7 @@ class CartPoleState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MaskedCartPole:
+class MaskedCartPole(FunctionalBase):
     """`MaskedCartPoleEnv` as pure functions, in single precision.
 
     Example:
@@ -85,31 +85,21 @@ class MaskedCartPole:
         """Push left or right."""
         return Discrete(2)
 
-    def reset(self, key: Array) -> tuple[CartPoleState, Array]:
+    def begin(self, key: Array) -> CartPoleState:
         """Begins near balance."""
         physics = jax.random.uniform(key, (4,), minval=-START, maxval=START)
-        clock = jnp.zeros((), jnp.int32)
-        state = CartPoleState(physics, clock, *self._seen_beside(jax.random.fold_in(key, 1), clock))
-        return state, self.observe(state)
+        beside = self._seen_beside(jax.random.fold_in(key, 1), zero())
+        return CartPoleState(physics, zero(), *beside)
 
-    def step(self, key: Array, state: CartPoleState, action: Array) -> Step:
+    def act(self, key: Array, state: CartPoleState, action: Array) -> Outcome:
         """Pushes the cart for a fiftieth of a second."""
         physics = _pushed(state.physics, action)
         after = CartPoleState(physics, state.clock + 1, *self._seen_beside(key, action))
         terminated = (jnp.abs(after.physics[0]) > X_LIMIT) | (
             jnp.abs(after.physics[2]) > ANGLE_LIMIT
         )
-        truncated = after.clock >= self.time_limit
-        extras = {
-            "attempt_over": terminated | truncated,
-            "success": truncated & ~terminated,
-        }
         reward = jnp.asarray(1.0 / self.time_limit, jnp.float32)
-        return Step(after, self.observe(after), reward, terminated, truncated, extras)
-
-    def signals(self, state: CartPoleState) -> dict[str, Array]:
-        """Nothing: no single observation is the one to remember."""
-        return {}
+        return Outcome(after, reward, terminated, success=~terminated)
 
     def observe(self, state: CartPoleState) -> Array:
         """What is seen of a state."""

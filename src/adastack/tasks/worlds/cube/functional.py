@@ -21,7 +21,8 @@ from jax import Array
 
 from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing.canvas import Image, Slots
-from adastack.tasks.functional import Step, index_below
+from adastack.tasks.functional import index_below
+from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
 from adastack.tasks.worlds.cube.depth import MAX_DEPTH, POSITION_TABLES, frames, positions
 from adastack.tasks.worlds.cube.drawing import draw
 from adastack.tasks.worlds.cube.moves import ACTIONS, FACES, PLACES, TURNS, face, moves, solved
@@ -44,7 +45,7 @@ class CubeState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cube:
+class Cube(FunctionalBase):
     """A scrambled 2x2x2 cube; solving it pays 1 and ends the episode.
 
     Example:
@@ -82,34 +83,25 @@ class Cube:
         """Twelve quarter turns and four camera turns, `ACTIONS`."""
         return Discrete(len(ACTIONS))
 
-    def reset(self, key: Array) -> tuple[CubeState, Array]:
+    def begin(self, key: Array) -> CubeState:
         """Scrambles a solved cube by quarter turns."""
         # All draws at once: the generator is most of what has to be compiled.
         draws = jax.random.uniform(key, (2 + self.depth * len(TURNS),))
         depth = jnp.asarray(self.depth, jnp.int32)
         if self.random_depth:
             depth = 1 + index_below(depth, draws[0])
-        stickers = _scramble(draws[1:], depth, self.depth)
-        return CubeState(stickers, jnp.zeros((), jnp.int32)), self.observe(stickers)
+        return CubeState(_scramble(draws[1:], depth, self.depth), zero())
 
-    def step(self, key: Array, state: CubeState, action: Array) -> Step:
+    def act(self, key: Array, state: CubeState, action: Array) -> Outcome:
         """Turns the cube or the camera."""
-        stickers = state.stickers[jnp.asarray(moves())[action]]
-        clock = state.clock + 1
-        done = is_solved(stickers)
-        out_of_time = ~done & (clock >= self.time_limit)
-        after = CubeState(stickers, clock)
-        extras = {"attempt_over": done | out_of_time, "success": done}
-        reward = done.astype(jnp.float32)
-        return Step(after, self.observe(stickers), reward, done, out_of_time, extras)
+        after = CubeState(state.stickers[jnp.asarray(moves())[action]], state.clock + 1)
+        done = is_solved(after.stickers)
+        late = ~done & (after.clock >= self.time_limit)
+        return Outcome(after, done.astype(jnp.float32), done, late)
 
-    def signals(self, state: CubeState) -> dict[str, Array]:
-        """Nothing: which faces matter depends on the plan."""
-        return {}
-
-    def observe(self, stickers: Array) -> Array:
+    def observe(self, state: CubeState) -> Array:
         """The stickers in view."""
-        return jnp.concatenate([stickers[face(name)] for name in VIEWS[self.view]])
+        return jnp.concatenate([state.stickers[face(name)] for name in VIEWS[self.view]])
 
     def draw(self, state: CubeState, memory: Slots | None = None) -> Image:
         """The cube in space and unfolded, the faces in view marked, and the memory below."""

@@ -18,7 +18,8 @@ from jax import Array
 from numpy.typing import NDArray
 
 from adastack.tasks.drawing.canvas import Image, Slots
-from adastack.tasks.functional import Step, index_below
+from adastack.tasks.functional import index_below
+from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
 from adastack.tasks.worlds.minigrid.environment import (
     TILE,
     MiniGridMemoryEnv,
@@ -41,7 +42,7 @@ class MemoryState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MiniGridMemory:
+class MiniGridMemory(FunctionalBase):
     """The package's Memory worlds, step for step, by table look-ups.
 
     Example:
@@ -65,7 +66,7 @@ class MiniGridMemory:
         check_view(self.view)
 
     @property
-    def time_limit(self) -> int:
+    def time_limit(self) -> int:  # type: ignore[override]
         """Steps after which an episode is truncated."""
         return 5 * self.size**2
 
@@ -79,31 +80,23 @@ class MiniGridMemory:
         """Left, right, forward, and four that do nothing here."""
         return Discrete(N_ACTIONS)
 
-    def reset(self, key: Array) -> tuple[MemoryState, Array]:
+    def begin(self, key: Array) -> MemoryState:
         """Draws hallway, objects and where the agent stands in the hallway."""
         tables = memory_tables(self.size, self.random_length)
         draws = jax.random.uniform(key, (2,))
         hallway = index_below(len(tables.starts), draws[0])
         start = index_below(jnp.asarray(tables.n_starts)[hallway], draws[1])
-        place = jnp.asarray(tables.starts)[hallway, start]
-        return MemoryState(place, jnp.zeros((), jnp.int32)), self.observe(place)
+        return MemoryState(jnp.asarray(tables.starts)[hallway, start], zero())
 
-    def step(self, key: Array, state: MemoryState, action: Array) -> Step:
+    def act(self, key: Array, state: MemoryState, action: Array) -> Outcome:
         """Turns the agent or moves it forward."""
         tables = memory_tables(self.size, self.random_length)
         place = jnp.asarray(tables.following)[state.place, action]
         clock = state.clock + 1
         outcome = jnp.asarray(tables.outcome)[place]
-        success, terminated = outcome > 0, outcome != 0
-        truncated = clock >= self.time_limit
-        reward = jnp.where(success, 1 - 0.9 * (clock / self.time_limit), 0.0)
+        reward = jnp.where(outcome > 0, 1 - 0.9 * (clock / self.time_limit), 0.0)
         after = MemoryState(place, clock)
-        extras = {
-            "attempt_over": terminated | truncated,
-            "success": success,
-            **self.signals(after),
-        }
-        return Step(after, self.observe(place), reward, terminated, truncated, extras)
+        return Outcome(after, reward, terminated=outcome != 0, success=outcome > 0)
 
     def signals(self, state: MemoryState) -> dict[str, Array]:
         """The object of the start room, and whether it is in view."""
@@ -111,11 +104,11 @@ class MiniGridMemory:
         cue, shown = jnp.asarray(tables.cue), jnp.asarray(tables.shown)
         return {"shown": shown[state.place], "cue": cue[state.place][None]}
 
-    def observe(self, place: Array) -> Array:
+    def observe(self, state: MemoryState) -> Array:
         """What is seen from a place."""
         tables = memory_tables(self.size, self.random_length)
         views = tables.views if self.view == "symbolic" else _pixels(self.size, self.random_length)
-        return jnp.asarray(views)[jnp.asarray(tables.seen)[place]]
+        return jnp.asarray(views)[jnp.asarray(tables.seen)[state.place]]
 
     def draw(self, state: MemoryState, memory: Slots | None = None) -> Image:
         """The world from above, what is in view lit, and the memory below."""

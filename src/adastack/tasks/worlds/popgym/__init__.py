@@ -1,4 +1,4 @@
-"""POPGym's tasks as functional tasks: twins of the package's environments."""
+"""POPGym's environments, ported as functional tasks."""
 
 from adastack.extras import check_installed
 

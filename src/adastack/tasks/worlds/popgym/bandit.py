@@ -13,9 +13,9 @@ from jax import Array
 from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import Image, Slots
-from adastack.tasks.functional import Step
+from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
 from adastack.tasks.worlds.popgym.drawing import CLOTH, HIDDEN, Tile, draw_board
-from adastack.tasks.worlds.popgym.game import Game, right_or_wrong, start
+from adastack.tasks.worlds.popgym.game import right_or_wrong
 
 PAID, LOST = Tile("+", canvas.GREEN), Tile("-", canvas.VERMILION)
 
@@ -32,7 +32,7 @@ class Arms(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MultiarmedBandit(Game):
+class MultiarmedBandit(FunctionalBase):
     """POPGym's MultiarmedBandit: each pull pays or costs the same."""
 
     arms: int = 10
@@ -54,17 +54,15 @@ class MultiarmedBandit(Game):
         """An arm."""
         return Discrete(self.arms)
 
-    def reset(self, key: Array) -> tuple[Arms, Array]:
+    def begin(self, key: Array) -> Arms:
         """Draws how likely each arm pays."""
-        state = Arms(jax.random.uniform(key, (self.arms,)), jnp.zeros((), jnp.int32), start())
-        return state, self.observe(state)
+        return Arms(jax.random.uniform(key, (self.arms,)), zero(), zero())
 
-    def step(self, key: Array, state: Arms, action: Array) -> Step:
+    def act(self, key: Array, state: Arms, action: Array) -> Outcome:
         """Pulls an arm."""
         pays = jax.random.uniform(key) < state.chances[action]
         after = Arms(state.chances, pays.astype(jnp.int32), state.clock + 1)
-        reward = right_or_wrong(pays, 1 / self.time_limit)
-        return self.stepped(after, reward, truncated=after.clock >= self.time_limit)
+        return Outcome(after, right_or_wrong(pays, 1 / self.time_limit))
 
     def observe(self, state: Arms) -> Array:
         """Whether the last pull paid."""

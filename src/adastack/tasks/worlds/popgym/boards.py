@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import Image, Slots
-from adastack.tasks.functional import Step, index_below
+from adastack.tasks.functional import index_below
+from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
 from adastack.tasks.worlds.popgym.drawing import HIDDEN, Tile, draw_board
-from adastack.tasks.worlds.popgym.game import Game, start
 
 SHIPS = (2, 3, 3, 4)
 SEA = Tile("", canvas.SKY)
@@ -38,14 +38,30 @@ class BoardState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Battleship(Game):
-    """POPGym's Battleship; its action (row, column) is ``row * size + column`` here."""
-
+class _Board(FunctionalBase):
     size: int = 8
     """Cells along each side."""
+    least_size: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", checked_whole("size", self.size, 5))
+        object.__setattr__(self, "size", checked_whole("size", self.size, self.least_size))
+
+    @property
+    def action_space(self) -> Discrete:
+        """A cell."""
+        return Discrete(self.size**2)
+
+    def observe(self, state: BoardState) -> Array:
+        """What the last shot or click found."""
+        return state.seen
+
+    def _begun(self, hidden: Array) -> BoardState:
+        return BoardState(hidden, jnp.zeros_like(hidden), zero(), zero())
+
+
+@dataclass(frozen=True)
+class Battleship(_Board):
+    """POPGym's Battleship; its action (row, column) is ``row * size + column`` here."""
 
     @property
     def time_limit(self) -> int:  # type: ignore[override]
@@ -57,12 +73,7 @@ class Battleship(Game):
         """Whether the last shot hit what had not been hit."""
         return Discrete(2)
 
-    @property
-    def action_space(self) -> Discrete:
-        """Where to shoot."""
-        return Discrete(self.size**2)
-
-    def reset(self, key: Array) -> tuple[BoardState, Array]:
+    def begin(self, key: Array) -> BoardState:
         """Places the ships one by one, each anywhere where it fits."""
         board = jnp.zeros(self.size**2, jnp.bool_)
         for ship, draw in zip(SHIPS, jax.random.uniform(key, (len(SHIPS),)), strict=True):
@@ -70,10 +81,9 @@ class Battleship(Game):
             free = ~board[places].any(axis=1)
             chosen = _nth(free, index_below(free.sum(), draw))
             board = board.at[places[chosen]].set(True)
-        state = BoardState(board, jnp.zeros_like(board), jnp.zeros((), jnp.int32), start())
-        return state, self.observe(state)
+        return self._begun(board)
 
-    def step(self, key: Array, state: BoardState, action: Array) -> Step:
+    def act(self, key: Array, state: BoardState, action: Array) -> Outcome:
         """Shoots at a cell."""
         hit = state.hidden[action] & ~state.tried[action]
         tried = state.tried | (jnp.arange(self.size**2) == action)
@@ -81,12 +91,7 @@ class Battleship(Game):
         ships = sum(SHIPS)
         reward = jnp.where(hit, 1 / ships, -1 / (self.size**2 - ships))
         sunk = ~(state.hidden & ~tried).any()
-        late = after.clock >= self.time_limit
-        return self.stepped(after, reward, terminated=sunk, truncated=late, success=sunk)
-
-    def observe(self, state: BoardState) -> Array:
-        """Whether the last shot hit."""
-        return state.seen
+        return Outcome(after, reward, terminated=sunk, success=sunk)
 
     def draw(self, state: BoardState, memory: Slots | None = None) -> Image:
         """The ships and the shots, and what the memory holds below."""
@@ -101,16 +106,17 @@ class Battleship(Game):
 
 
 @dataclass(frozen=True)
-class MineSweeper(Game):
+class MineSweeper(_Board):
     """POPGym's MineSweeper; its action (row, column) is ``row * size + column`` here."""
 
     size: int = 4
     """Cells along each side."""
     mines: int = 2
     """How many there are."""
+    least_size: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", checked_whole("size", self.size, 2))
+        super().__post_init__()
         mines = checked_whole("mines", self.mines, 1, self.size**2 - 3)
         object.__setattr__(self, "mines", mines)
 
@@ -124,18 +130,11 @@ class MineSweeper(Game):
         """How many mines are in the last cell and around it."""
         return Discrete(min(self.mines + 1, 10))
 
-    @property
-    def action_space(self) -> Discrete:
-        """Where to click."""
-        return Discrete(self.size**2)
-
-    def reset(self, key: Array) -> tuple[BoardState, Array]:
+    def begin(self, key: Array) -> BoardState:
         """Places the mines."""
-        mines = _fewest(jax.random.uniform(key, (self.size**2,)), self.mines)
-        state = BoardState(mines, jnp.zeros_like(mines), jnp.zeros((), jnp.int32), start())
-        return state, self.observe(state)
+        return self._begun(_fewest(jax.random.uniform(key, (self.size**2,)), self.mines))
 
-    def step(self, key: Array, state: BoardState, action: Array) -> Step:
+    def act(self, key: Array, state: BoardState, action: Array) -> Outcome:
         """Clicks on a cell."""
         found = 1 / self.time_limit
         mine, again = state.hidden[action], state.tried[action]
@@ -148,13 +147,7 @@ class MineSweeper(Game):
         cleared = (state.hidden | tried).all()
         terminated = mine | cleared
         late = ~terminated & (after.clock >= self.time_limit)
-        return self.stepped(
-            after, reward, terminated=terminated, truncated=late, success=cleared & ~mine
-        )
-
-    def observe(self, state: BoardState) -> Array:
-        """What the last click found."""
-        return state.seen
+        return Outcome(after, reward, terminated, late, success=cleared & ~mine)
 
     def draw(self, state: BoardState, memory: Slots | None = None) -> Image:
         """The mines and what was clicked, and what the memory holds below."""

@@ -7,8 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from adastack.tasks.checks import checked_whole
-
 SUITS = ("S", "D", "C", "H")
 """Spades, diamonds, clubs, hearts: POPGym's order."""
 RANKS = ("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K")
@@ -18,17 +16,6 @@ KINDS = {"suits": SUITS, "ranks": RANKS, "colors": COLOURS}
 DECK = 52
 LAST_BITS = np.uint32(15)
 """Enough for every kind."""
-
-
-def checked_decks(game: object, decks: int) -> None:
-    """Sets the number of decks of a frozen game, if it is a whole number of at least 1."""
-    object.__setattr__(game, "decks", checked_whole("decks", decks, 1))
-
-
-def check_kind(kind: str) -> None:
-    """Raises a ValueError if cards cannot be told apart by this."""
-    if kind not in KINDS:
-        raise ValueError(f"expected a kind of {tuple(KINDS)}, actual: {kind!r}")
 
 
 def shuffled(key: Array, decks: int, kind: str) -> Array:

@@ -12,10 +12,10 @@ from gymnasium.spaces import Discrete, MultiDiscrete
 from jax import Array
 
 from adastack.tasks.drawing.canvas import Image, Slots
-from adastack.tasks.functional import Step
-from adastack.tasks.worlds.popgym.cards import DECK, KINDS, check_kind, checked_decks, shuffled
+from adastack.tasks.functional_base import Outcome, zero
+from adastack.tasks.worlds.popgym.cards import shuffled
 from adastack.tasks.worlds.popgym.drawing import HIDDEN, TILES, Tile, draw_board
-from adastack.tasks.worlds.popgym.game import Game, start
+from adastack.tasks.worlds.popgym.game import CardGameByKind
 
 NONE = -1
 
@@ -36,22 +36,8 @@ class Table(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Concentration(Game):
+class Concentration(CardGameByKind):
     """POPGym's Concentration: a pair pays, and turning over what does not match costs."""
-
-    decks: int = 1
-    """Decks on the table."""
-    kind: str = "colors"
-    """What must match: ``colors`` or ``ranks``."""
-
-    def __post_init__(self) -> None:
-        checked_decks(self, self.decks)
-        check_kind(self.kind)
-
-    @property
-    def cards(self) -> int:
-        """How many cards there are."""
-        return DECK * self.decks
 
     @property
     def time_limit(self) -> int:  # type: ignore[override]
@@ -62,21 +48,20 @@ class Concentration(Game):
     @property
     def observation_space(self) -> MultiDiscrete:
         """The kind of each card, or one more if it is face down."""
-        return MultiDiscrete([len(KINDS[self.kind]) + 1] * self.cards)
+        return MultiDiscrete([self.n_kinds + 1] * self.cards)
 
     @property
     def action_space(self) -> Discrete:
         """Which card to turn over."""
         return Discrete(self.cards)
 
-    def reset(self, key: Array) -> tuple[Table, Array]:
+    def begin(self, key: Array) -> Table:
         """Shuffles, and lays all cards face down."""
         deck = shuffled(key, self.decks, self.kind)
         down = jnp.zeros(self.cards, jnp.bool_)
-        state = Table(deck, down, jnp.asarray(NONE, jnp.int32), down, start())
-        return state, self.observe(state)
+        return Table(deck, down, jnp.asarray(NONE, jnp.int32), down, zero())
 
-    def step(self, key: Array, state: Table, action: Array) -> Step:
+    def act(self, key: Array, state: Table, action: Array) -> Outcome:
         """Turns a card over; a second one closes the pair, and so does one that was matched."""
         place = jnp.arange(self.cards)
         turned = (place == action) | (place == state.first)
@@ -95,16 +80,15 @@ class Concentration(Game):
             state.clock + 1,
         )
         done = after.matched.all()
-        late = after.clock >= self.time_limit
-        return self.stepped(after, reward, terminated=done, truncated=late, success=done)
+        return Outcome(after, reward, terminated=done, success=done)
 
     def observe(self, state: Table) -> Array:
         """The cards that are face up, and those of the last turn."""
-        return jnp.where(state.shown, state.deck, len(KINDS[self.kind]))
+        return jnp.where(state.shown, state.deck, self.n_kinds)
 
     def draw(self, state: Table, memory: Slots | None = None) -> Image:
         """The table, and what was seen of it below."""
-        tile, down = TILES[self.kind], len(KINDS[self.kind])
+        tile, down = TILES[self.kind], self.n_kinds
 
         def cards(seen: Any) -> list[list[Tile]]:
             tiles = [HIDDEN if kind == down else tile(kind) for kind in seen]

@@ -11,10 +11,10 @@ from gymnasium.spaces import Discrete, MultiDiscrete
 from jax import Array
 
 from adastack.tasks.drawing.canvas import Image, Slots
-from adastack.tasks.functional import Step
-from adastack.tasks.worlds.popgym.cards import DECK, KINDS, check_kind, checked_decks, shuffled
+from adastack.tasks.functional_base import Outcome, zero
+from adastack.tasks.worlds.popgym.cards import shuffled
 from adastack.tasks.worlds.popgym.drawing import TILES, Tile, draw_cards
-from adastack.tasks.worlds.popgym.game import Game, right_or_wrong, start
+from adastack.tasks.worlds.popgym.game import CardGameByKind, right_or_wrong
 
 
 class TwoDecks(NamedTuple):
@@ -29,40 +29,30 @@ class TwoDecks(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CountRecall(Game):
+class CountRecall(CardGameByKind):
     """POPGym's CountRecall; an observation is the card that was dealt, then the query."""
-
-    decks: int = 1
-    """Decks that are dealt to the last card."""
-    kind: str = "colors"
-    """What cards are told apart by: ``colors``, ``suits`` or ``ranks``."""
-
-    def __post_init__(self) -> None:
-        checked_decks(self, self.decks)
-        check_kind(self.kind)
 
     @property
     def observation_space(self) -> MultiDiscrete:
         """The kind that was dealt, and the kind that is asked for."""
-        return MultiDiscrete([len(KINDS[self.kind])] * 2)
+        return MultiDiscrete([self.n_kinds] * 2)
 
     @property
     def action_space(self) -> Discrete:
         """How often; at most as often as the kind is in the decks."""
-        return Discrete(DECK * self.decks // len(KINDS[self.kind]) + 1)
+        return Discrete(self.cards // self.n_kinds + 1)
 
-    def reset(self, key: Array) -> tuple[TwoDecks, Array]:
+    def begin(self, key: Array) -> TwoDecks:
         """Shuffles both, and deals the first cards."""
         values, queries = (shuffled(each, self.decks, self.kind) for each in jax.random.split(key))
-        state = TwoDecks(values, queries, start())
-        return state, self.observe(state)
+        return TwoDecks(values, queries, zero())
 
-    def step(self, key: Array, state: TwoDecks, action: Array) -> Step:
+    def act(self, key: Array, state: TwoDecks, action: Array) -> Outcome:
         """Takes an answer, and deals a card and a query."""
         after = state._replace(clock=state.clock + 1)
-        last = DECK * self.decks - 1
+        last = self.cards - 1
         reward = right_or_wrong(action == self.count(state), 1 / last)
-        return self.stepped(after, reward, terminated=after.clock >= last)
+        return Outcome(after, reward, terminated=after.clock >= last)
 
     def count(self, state: TwoDecks) -> Array:
         """How often the kind that is asked for has been dealt: the right answer."""

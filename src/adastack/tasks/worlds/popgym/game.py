@@ -1,52 +1,17 @@
-"""What the twins share."""
+"""What POPGym's games share: the reward of an answer, and decks that are dealt card by card."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import jax.numpy as jnp
+from gymnasium.spaces import Discrete
 from jax import Array
 
-from adastack.tasks.functional import State, Step
-
-
-class Game:
-    """A base of functional tasks: a step is put together from what happened in it."""
-
-    time_limit: int | None = None
-
-    def observe(self, state: Any) -> Array:
-        """What is seen of a state."""
-        raise NotImplementedError
-
-    def signals(self, state: Any) -> dict[str, Array]:
-        """Nothing, unless one observation is the one to remember."""
-        return {}
-
-    def stepped(
-        self,
-        after: State,
-        reward: Array,
-        *,
-        terminated: Array | bool = False,
-        truncated: Array | bool = False,
-        success: Array | None = None,
-    ) -> Step:
-        """A step to a state; an attempt that ends with a positive reward is a success.
-
-        Args:
-            after: The state.
-            reward: The reward.
-            terminated: Whether the episode is over.
-            truncated: Whether the time is up.
-            success: Whether the attempt is one, if the last reward does not say so.
-        """
-        terminated, truncated = jnp.asarray(terminated), jnp.asarray(truncated)
-        over = terminated | truncated
-        success = over & (reward > 0) if success is None else success
-        extras = {"attempt_over": over, "success": success, **self.signals(after)}
-        reward = reward.astype(jnp.float32)
-        return Step(after, self.observe(after), reward, terminated, truncated, extras)
+from adastack.tasks.checks import checked_whole
+from adastack.tasks.functional_base import FunctionalBase, zero
+from adastack.tasks.worlds.popgym.cards import DECK, KINDS, shuffled
 
 
 def right_or_wrong(right: Array, share: float) -> Array:
@@ -54,6 +19,72 @@ def right_or_wrong(right: Array, share: float) -> Array:
     return jnp.where(right, share, -share)
 
 
-def start() -> Array:
-    """The clock after a reset."""
-    return jnp.zeros((), jnp.int32)
+@dataclass(frozen=True)
+class CardGame(FunctionalBase):
+    """A game with decks of cards."""
+
+    decks: int = 1
+    """How many decks there are."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "decks", checked_whole("decks", self.decks, 1))
+
+    @property
+    def cards(self) -> int:
+        """How many cards there are."""
+        return DECK * self.decks
+
+
+@dataclass(frozen=True)
+class CardGameByKind(CardGame):
+    """A game with decks of cards that are told apart by colour, suit or rank."""
+
+    kind: str = "colors"
+    """What cards are told apart by: ``colors``, ``suits`` or ``ranks``."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kind not in KINDS:
+            raise ValueError(f"expected a kind of {tuple(KINDS)}, actual: {self.kind!r}")
+
+    @property
+    def n_kinds(self) -> int:
+        """How many kinds of cards there are."""
+        return len(KINDS[self.kind])
+
+
+class Dealt(NamedTuple):
+    """Cards of which some have been dealt."""
+
+    deck: Array
+    """(cards,): their kinds, in the order in which they are dealt."""
+    clock: Array
+    """Steps since the reset; the card on the table is ``deck[clock]``."""
+
+    def next_card(self) -> Dealt:
+        """One card later."""
+        return Dealt(self.deck, self.clock + 1)
+
+
+class DealtGame(CardGame):
+    """A game of cards that are dealt, and seen, one after the other."""
+
+    kind: ClassVar[str] = "suits"
+
+    @property
+    def observation_space(self) -> Discrete:
+        """The kind of the card on the table."""
+        return Discrete(len(KINDS[self.kind]))
+
+    @property
+    def action_space(self) -> Discrete:
+        """The kind of a card."""
+        return Discrete(len(KINDS[self.kind]))
+
+    def begin(self, key: Array) -> Dealt:
+        """Shuffles, and deals the first card."""
+        return Dealt(shuffled(key, self.decks, self.kind), zero())
+
+    def observe(self, state: Dealt) -> Array:
+        """The card on the table."""
+        return state.deck[state.clock]

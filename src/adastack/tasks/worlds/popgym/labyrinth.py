@@ -14,9 +14,8 @@ from jax import Array
 from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import INK, WHITE, Image, Slots
-from adastack.tasks.functional import Step
+from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
 from adastack.tasks.worlds.popgym.drawing import Tile, draw_board
-from adastack.tasks.worlds.popgym.game import Game, start
 from adastack.tasks.worlds.popgym.mazes import FREE, GOAL, START, WALL, carve
 
 MOVES = ((0, -1), (0, 1), (-1, 0), (1, 0))
@@ -44,7 +43,7 @@ class Walk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Labyrinth(Game):
+class _Labyrinth(FunctionalBase):
     size: int = 10
     """Cells along each side, without one outer wall; even."""
 
@@ -102,47 +101,43 @@ class _Labyrinth(Game):
     def _begun(self, grid: Array, position: Array) -> Walk:
         grid = grid.at[position[0], position[1]].set(START)
         explored = jnp.zeros(grid.shape, jnp.bool_).at[position[0], position[1]].set(True)
-        return Walk(grid, position, explored, jnp.asarray(NO_ACTION, jnp.int32), start())
+        return Walk(grid, position, explored, jnp.asarray(NO_ACTION, jnp.int32), zero())
 
 
 @dataclass(frozen=True)
 class LabyrinthEscape(_Labyrinth):
     """POPGym's LabyrinthEscape: find the way out, which pays 1; each step costs a little."""
 
-    def reset(self, key: Array) -> tuple[Walk, Array]:
+    def begin(self, key: Array) -> Walk:
         """Carves a maze, and puts the player at one entrance."""
         maze = carve(key, self.size // 2)
         grid = maze.grid.at[maze.end[0], maze.end[1]].set(GOAL)
-        state = self._begun(grid, maze.start)
-        return state, self.observe(state)
+        return self._begun(grid, maze.start)
 
-    def step(self, key: Array, state: Walk, action: Array) -> Step:
+    def act(self, key: Array, state: Walk, action: Array) -> Outcome:
         """Moves by a cell."""
         after = self.moved(state, action)
         out = state.grid[after.position[0], after.position[1]] == GOAL
         reward = out - 1 / STEPS
-        late = after.clock >= self.time_limit
-        return self.stepped(after, reward, terminated=out, truncated=late, success=out)
+        return Outcome(after, reward, terminated=out, success=out)
 
 
 @dataclass(frozen=True)
 class LabyrinthExplore(_Labyrinth):
     """POPGym's LabyrinthExplore: each new cell pays, and every other step costs a little."""
 
-    def reset(self, key: Array) -> tuple[Walk, Array]:
+    def begin(self, key: Array) -> Walk:
         """Carves a maze, and puts the player at its entrance; there is no other."""
         maze = carve(key, self.size // 2)
-        state = self._begun(maze.grid, maze.start)
-        return state, self.observe(state)
+        return self._begun(maze.grid, maze.start)
 
-    def step(self, key: Array, state: Walk, action: Array) -> Step:
+    def act(self, key: Array, state: Walk, action: Array) -> Outcome:
         """Moves by a cell."""
         after = self.moved(state, action)
         new = ~state.explored[after.position[0], after.position[1]]
         reward = jnp.where(new, 1 / jnp.sum(state.grid == FREE), -1 / STEPS)
         done = (after.explored == (state.grid != WALL)).all()
-        late = after.clock >= self.time_limit
-        return self.stepped(after, reward, terminated=done, truncated=late, success=done)
+        return Outcome(after, reward, terminated=done, success=done)
 
 
 def _view(seen: Any) -> list[list[Tile]]:

@@ -14,8 +14,7 @@ from jax import Array
 from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import FAINT, Image, Slots
-from adastack.tasks.functional import Step
-from adastack.tasks.worlds.popgym.game import Game, start
+from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
 
 GRAVITY = 10.0
 SECONDS = 0.05
@@ -37,7 +36,7 @@ class PendulumState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PositionOnlyPendulum(Game):
+class PositionOnlyPendulum(FunctionalBase):
     """POPGym's PositionOnlyPendulum, in single precision; with ``noise`` its noisy one.
 
     Example:
@@ -68,14 +67,13 @@ class PositionOnlyPendulum(Game):
         """The torque."""
         return Box(-MOST_TORQUE, MOST_TORQUE, (1,), np.float32)
 
-    def reset(self, key: Array) -> tuple[PendulumState, Array]:
+    def begin(self, key: Array) -> PendulumState:
         """Begins at any angle, at little speed."""
         most = jnp.array([jnp.pi, 1.0])
         physics = most * jax.random.uniform(key, (2,), minval=-1)
-        state = PendulumState(physics, start(), self._noise(jax.random.fold_in(key, 1)))
-        return state, self.observe(state)
+        return PendulumState(physics, zero(), self._noise(jax.random.fold_in(key, 1)))
 
-    def step(self, key: Array, state: PendulumState, action: Array) -> Step:
+    def act(self, key: Array, state: PendulumState, action: Array) -> Outcome:
         """Turns the pendulum for a twentieth of a second."""
         torque = jnp.clip(action[0], -MOST_TORQUE, MOST_TORQUE)
         angle, speed = state.physics
@@ -85,8 +83,7 @@ class PositionOnlyPendulum(Game):
         speed = jnp.clip(speed, -MOST_SPEED, MOST_SPEED)
         physics = jnp.stack([angle + speed * SECONDS, speed])
         after = PendulumState(physics, state.clock + 1, self._noise(key))
-        reward = (1 - 2 * cost / WORST) / self.time_limit
-        return self.stepped(after, reward, truncated=after.clock >= self.time_limit)
+        return Outcome(after, (1 - 2 * cost / WORST) / self.time_limit)
 
     def observe(self, state: PendulumState) -> Array:
         """Cosine and sine of the angle, and noise, if there is any."""

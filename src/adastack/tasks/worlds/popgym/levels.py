@@ -1,4 +1,4 @@
-"""Which game POPGym plays at which level."""
+"""POPGym's games at their three levels."""
 
 from __future__ import annotations
 
@@ -23,65 +23,42 @@ LEVELS = ("easy", "medium", "hard")
 _POSITION = partial(MaskedCartPole, "position")
 _VELOCITY = partial(MaskedCartPole, "velocity")
 
+
+def _levels(**options: tuple[Any, Any, Any]) -> tuple[dict[str, Any], ...]:
+    """The options at each level, from the values of each option."""
+    return tuple(
+        dict(zip(options, values, strict=True)) for values in zip(*options.values(), strict=True)
+    )
+
+
+_NOISE = _levels(noise=(0.1, 0.2, 0.3))
+_STEPS = _levels(time_limit=(200, 400, 600))
+_SIZES = _levels(size=(10, 14, 18))
+_DECKS = _levels(decks=(1, 2, 3))
+
 GAMES: dict[str, tuple[Callable[..., FunctionalTask], tuple[dict[str, Any], ...]]] = {
-    "repeat-first": (RepeatFirst, ({"decks": 1}, {"decks": 8}, {"decks": 16})),
-    "repeat-previous": (
-        RepeatPrevious,
-        ({"decks": 1, "k": 4}, {"decks": 2, "k": 32}, {"decks": 3, "k": 64}),
-    ),
-    "autoencode": (Autoencode, ({"decks": 1}, {"decks": 2}, {"decks": 3})),
-    "count-recall": (
-        CountRecall,
-        (
-            {"decks": 1, "kind": "colors"},
-            {"decks": 2, "kind": "suits"},
-            {"decks": 4, "kind": "ranks"},
-        ),
-    ),
+    "repeat-first": (RepeatFirst, _levels(decks=(1, 8, 16))),
+    "repeat-previous": (RepeatPrevious, _levels(decks=(1, 2, 3), k=(4, 32, 64))),
+    "autoencode": (Autoencode, _DECKS),
+    "count-recall": (CountRecall, _levels(decks=(1, 2, 4), kind=("colors", "suits", "ranks"))),
     "concentration": (
         Concentration,
-        (
-            {"decks": 1, "kind": "colors"},
-            {"decks": 2, "kind": "colors"},
-            {"decks": 1, "kind": "ranks"},
-        ),
+        _levels(decks=(1, 2, 1), kind=("colors", "colors", "ranks")),
     ),
-    "higher-lower": (HigherLower, ({"decks": 1}, {"decks": 2}, {"decks": 3})),
-    "battleship": (Battleship, ({"size": 8}, {"size": 10}, {"size": 12})),
-    "mine-sweeper": (
-        MineSweeper,
-        ({"size": 4, "mines": 2}, {"size": 6, "mines": 6}, {"size": 8, "mines": 10}),
-    ),
+    "higher-lower": (HigherLower, _DECKS),
+    "battleship": (Battleship, _levels(size=(8, 10, 12))),
+    "mine-sweeper": (MineSweeper, _levels(size=(4, 6, 8), mines=(2, 6, 10))),
     "multiarmed-bandit": (
         MultiarmedBandit,
-        (
-            {"arms": 10, "time_limit": 200},
-            {"arms": 20, "time_limit": 400},
-            {"arms": 30, "time_limit": 600},
-        ),
+        _levels(arms=(10, 20, 30), time_limit=(200, 400, 600)),
     ),
-    "labyrinth-escape": (LabyrinthEscape, ({"size": 10}, {"size": 14}, {"size": 18})),
-    "labyrinth-explore": (LabyrinthExplore, ({"size": 10}, {"size": 14}, {"size": 18})),
-    "position-only-cartpole": (
-        _POSITION,
-        ({"time_limit": 200}, {"time_limit": 400}, {"time_limit": 600}),
-    ),
-    "velocity-only-cartpole": (
-        _VELOCITY,
-        ({"time_limit": 200}, {"time_limit": 400}, {"time_limit": 600}),
-    ),
-    "noisy-cartpole": (
-        partial(_POSITION, 200),
-        ({"noise": 0.1}, {"noise": 0.2}, {"noise": 0.3}),
-    ),
-    "position-only-pendulum": (
-        PositionOnlyPendulum,
-        ({"time_limit": 200}, {"time_limit": 150}, {"time_limit": 100}),
-    ),
-    "noisy-pendulum": (
-        PositionOnlyPendulum,
-        ({"noise": 0.1}, {"noise": 0.2}, {"noise": 0.3}),
-    ),
+    "labyrinth-escape": (LabyrinthEscape, _SIZES),
+    "labyrinth-explore": (LabyrinthExplore, _SIZES),
+    "position-only-cartpole": (_POSITION, _STEPS),
+    "velocity-only-cartpole": (_VELOCITY, _STEPS),
+    "noisy-cartpole": (partial(_POSITION, 200), _NOISE),
+    "position-only-pendulum": (PositionOnlyPendulum, _levels(time_limit=(200, 150, 100))),
+    "noisy-pendulum": (PositionOnlyPendulum, _NOISE),
 }
 """What makes each game, and its options at each level."""
 
@@ -97,20 +74,20 @@ def package_name(game: str, level: str) -> str:
     return full.title().replace("-", "") + level.title()
 
 
-def twin(game: str, level: str = "easy", previous_action: bool = False) -> FunctionalTask:
+def popgym_task(game: str, level: str = "easy", previous_action: bool = False) -> FunctionalTask:
     """A game of POPGym as a functional task.
 
     Args:
         game: A name of `GAMES`.
         level: ``easy``, ``medium`` or ``hard``.
-        previous_action: Whether the last action is seen, too, as POPGym's baselines see it.
+        previous_action: Whether observations include the last action, as for POPGym's baselines.
 
     Raises:
         ValueError: If there is no such level.
 
     Example:
-        >>> from adastack.tasks.worlds.popgym.twins import twin
-        >>> twin("repeat-first", "hard")
+        >>> from adastack.tasks.worlds.popgym.levels import popgym_task
+        >>> popgym_task("repeat-first", "hard")
         RepeatFirst(decks=16)
     """
     if level not in LEVELS:
