@@ -1,4 +1,6 @@
-"""Trainers that several tests share, so that their programs are compiled once."""
+"""Trainers that several tests share, so that their programs are compiled once; and sessions."""
+
+import numpy as np
 
 from adastack.deep.host import HostTrainer
 
@@ -12,3 +14,16 @@ def shared_host_trainer(env, *rest):
     if key not in _TRAINERS:
         _TRAINERS[key] = HostTrainer(env, *rest)
     return _TRAINERS[key]
+
+
+def advance(session, updates):
+    """Makes some updates."""
+    for _ in range(updates):
+        session.advance()
+
+
+def assert_same_arrays(ours, theirs):
+    """Bit for bit."""
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])

@@ -30,6 +30,7 @@ from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
 from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
 from adastack.training import train
 from adastack.viewer.show import show_of
+from trainers import advance, assert_same_arrays
 
 STEPS, TOWERS, ENVS, HIDDEN = 17, 2, 5, 6
 TINY = PPOSettings(
@@ -326,10 +327,8 @@ def test_a_run_goes_on_where_it_stopped(make, monkeypatch):
     first, second = make(), make()
     for session in (whole, first):
         session.start()
-    for _ in range(4):
-        whole.advance()
-    for _ in range(2):
-        first.advance()
+    advance(whole, 4)
+    advance(first, 2)
     assert first.savable
     arrays, meta = first.checkpoint()
     if make is not host_session:  # Whose environments begin anew where it is saved.
@@ -338,12 +337,8 @@ def test_a_run_goes_on_where_it_stopped(make, monkeypatch):
         with pytest.raises(ValueError, match="must be finite"):
             make().restore({**arrays, name: np.full_like(arrays[name], np.nan)}, meta)
     second.restore(arrays, meta)
-    for _ in range(2):
-        second.advance()
-    ours, theirs = whole.checkpoint()[0], second.checkpoint()[0]
-    assert ours.keys() == theirs.keys()
-    for name in ours:
-        np.testing.assert_array_equal(ours[name], theirs[name])
+    advance(second, 2)
+    assert_same_arrays(whole.checkpoint()[0], second.checkpoint()[0])
     assert whole.evaluate(None, 6, True, 0) == second.evaluate(None, 6, True, 0)
 
 

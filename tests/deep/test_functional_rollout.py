@@ -20,6 +20,7 @@ from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
 from adastack.tasks.worlds.popgym.pendulum import PositionOnlyPendulum
 from adastack.tasks.worlds.popgym.repeat import RepeatFirst
 from adastack.wrappers import vector
+from trainers import advance, assert_same_arrays
 
 ENVS, STEPS, UPDATES = 5, 24, 3
 TINY = PPOSettings(
@@ -133,26 +134,15 @@ def session(seeds, updates=4):
     return FunctionalSession(resolve(name), "adaptive", 2, settings, seeds, steps)
 
 
-def run(session, updates):
-    for _ in range(updates):
-        session.advance()
-
-
-def assert_same(ours, theirs):
-    assert ours.keys() == theirs.keys()
-    for name in ours:
-        np.testing.assert_array_equal(ours[name], theirs[name])
-
-
 def test_a_run_goes_on_where_it_stopped():
     whole, first, second = session([0, 1]), session([0, 1]), session([0, 1])
     whole.start()
-    run(whole, 4)
+    advance(whole, 4)
     first.start()
-    run(first, 1)
+    advance(first, 1)
     second.restore(*first.checkpoint())
-    run(second, 3)
-    assert_same(whole.checkpoint()[0], second.checkpoint()[0])
+    advance(second, 3)
+    assert_same_arrays(whole.checkpoint()[0], second.checkpoint()[0])
     assert whole.evaluate(None, 6, True, 0) == second.evaluate(None, 6, True, 0)
 
 
@@ -160,7 +150,7 @@ def test_a_seed_is_the_same_alone_and_in_company():
     alone, together = session([7]), session([3, 7])
     for one in (alone, together):
         one.start()
-        run(one, 2)
+        advance(one, 2)
     name = "seed7.params['params']['policy']['kernel']"
     mine = alone.checkpoint()[0][name]
     np.testing.assert_array_equal(mine, together.checkpoint()[0][name])
@@ -170,7 +160,7 @@ def test_a_seed_is_the_same_alone_and_in_company():
 def test_playing_leaves_the_learner_as_it_is():
     one = session([0])
     one.start()
-    run(one, 1)
+    advance(one, 1)
     before = one.checkpoint()[0]
     assert one.evaluate(None, 3, False, 1)[0][0]["attempts"] == 3
-    assert_same(before, one.checkpoint()[0])
+    assert_same_arrays(before, one.checkpoint()[0])

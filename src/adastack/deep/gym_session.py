@@ -9,56 +9,16 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.deep.agent import StackAgent
 from adastack.deep.checkpoint_arrays import flatten, unflatten
-from adastack.deep.evaluation import evaluate_seeds, vector_env
+from adastack.deep.evaluation import vector_env
 from adastack.deep.host import HostTrainer, Worker
-from adastack.deep.policies import choose_actions, stack_act
-from adastack.deep.session import DeepSession
+from adastack.deep.stack_session import StackSession
 from adastack.deep.update import Params
 from adastack.process.events import REPORTED
-from adastack.process.policy import Act
-from adastack.tasks.entry import Resolved
 
 RESTART = 32
 """Updates between two restarts of all environments. Environments cannot be saved, so a run is saved
 where they begin anew, by the same seeds whether it was interrupted or not."""
-
-
-class StackSession(DeepSession[Resolved]):
-    """A run whose policies read stacks of observations; a subclass makes their agent."""
-
-    agent: StackAgent
-
-    def params_of(self, index: int) -> Params:
-        """The parameters of a seed."""
-        raise NotImplementedError
-
-    def choose(
-        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator,
-        state: Any = None, begins: Any = None,
-    ) -> tuple[NDArray[Any], NDArray[Any], Any]:  # fmt: skip
-        """Actions and memory actions of a seed for a batch of stacks; see `Session.choose`."""
-        params = self.params_of(index)
-        return choose_actions(self.agent, params, stacks, greedy, rng, state, begins)
-
-    def act(self, seed: int, env: Any) -> Act:
-        """The greedy policy of a seed, for an environment with the same spaces."""
-        return stack_act(self.agent, self.params_of(self.seeds.index(seed)), env)
-
-    def evaluate(
-        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
-    ) -> tuple[list[dict[str, Any]], int]:
-        """Evaluates every seed's policy: a row for each, and how many steps that took.
-
-        Raises:
-            ValueError: If the task has other observations or actions than the run's own.
-        """
-        params = {number: self.params_of(index) for index, number in enumerate(self.seeds)}
-        # Some environments speak of success only when there is one.
-        reports_success = "success" not in self.recorder.unknown
-        task = task or self.task
-        return evaluate_seeds(self.agent, params, task, episodes, greedy, seed, reports_success)
 
 
 class GymSession(StackSession):

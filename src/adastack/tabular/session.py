@@ -14,7 +14,7 @@ from adastack.files import DamagedFileError
 from adastack.folders import fitting
 from adastack.process.capacity import induce_within
 from adastack.process.draws import first_words
-from adastack.process.evaluation import evaluate_policies
+from adastack.process.evaluation import Solve
 from adastack.process.events import (
     RECENT,
     WINDOW,
@@ -24,13 +24,11 @@ from adastack.process.events import (
     means_of,
     saved_curves,
 )
+from adastack.process.finite_policies import FinitePolicies
 from adastack.process.induced import Induced
 from adastack.process.policy import (
     RANDOM,
-    Act,
     StackPolicy,
-    choose_actions,
-    finite_act,
     greedy_rows,
     learning_rule,
 )
@@ -81,7 +79,7 @@ def make_session(document: Mapping[str, Any], task: Resolved) -> Session:
     )
 
 
-class Session:
+class Session(FinitePolicies):
     """Learners of one kind, one for each seed; what a seed learns does not depend on the others.
 
     Args:
@@ -225,7 +223,7 @@ class Session:
         )
         return table_policy(self.induced, rows)
 
-    def _kept_slots(self, index: int) -> tuple[int, ...] | None:
+    def kept_slots(self, index: int) -> tuple[int, ...] | None:
         """The slots that a seed would keep next, where training stopped; None before an episode."""
         agent = int(self.arrays["place"][index, AGENT])
         if agent < 0:
@@ -248,30 +246,12 @@ class Session:
             self.arrays[name] = np.pad(array, more)
         self.kind, self.how, self._advance = self._kernel()
 
-    def choose(
-        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator,
-        state: Any = None, begins: Any = None,
-    ) -> tuple[Array, Array, None]:  # fmt: skip
-        """Actions and memory actions of a seed for a batch of stacks, (batch, k)."""
-        policy = self.policy(index, greedy=greedy)
-        return *choose_actions(policy, stacks, self.task.n_actions, rng, self.random), None
-
-    def act(self, seed: int, env: Any) -> Act:
-        """The greedy policy of a seed, for an environment of a task with the same signals."""
-        return finite_act(self.task, self.policy(self.seeds.index(seed)), self.random, seed, env)
-
-    def evaluate(
-        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
-    ) -> tuple[list[dict[str, Any]], int]:
-        """Evaluates every seed's policy; see `evaluate_policies`."""
+    def solver(self) -> Solve:
+        """See `FinitePolicies.solver`."""
         # Not at the start of a run, which must be quick.
         from adastack.theory.kappa import quick_optimum
 
-        return evaluate_policies(
-            self, None if task is None else task.finite(), quick_optimum,
-            episodes=episodes, greedy=greedy, seed=seed,
-            memories=[self._kept_slots(i) for i in range(len(self.seeds))],
-        )  # fmt: skip
+        return quick_optimum
 
     def _kernel(self) -> tuple[Any, Any, Any]:
         common = {

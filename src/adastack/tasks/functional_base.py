@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
 
+from adastack.tasks.checks import checked_whole
 from adastack.tasks.functional import State, Step
 
 
@@ -42,6 +44,12 @@ class FunctionalBase:
     """
 
     time_limit: int | None = None
+    least: ClassVar[Mapping[str, int]] = {}
+    """The options of a dataclass that are whole numbers, and the least that each can be."""
+
+    def __post_init__(self) -> None:
+        for name, least in self.least.items():
+            object.__setattr__(self, name, checked_whole(name, getattr(self, name), least))
 
     def begin(self, key: Array) -> Any:
         """Draws an initial state."""

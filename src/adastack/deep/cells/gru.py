@@ -9,7 +9,9 @@ import numpy as np
 from flax.linen import sigmoid
 from jax import Array
 
-from adastack.deep.cells.recurrence import all_states, next_state, orthogonal_gates
+from adastack.deep.cells.recurrence import all_states, gate_inputs, gate_weights, next_state
+
+inputs = gate_inputs
 
 
 def width(hidden: int) -> int:
@@ -19,17 +21,7 @@ def width(hidden: int) -> int:
 
 def draw(hidden: int, rng: np.random.Generator) -> dict[str, Any]:
     """Orthogonal weights."""
-    return {
-        "inputs": orthogonal_gates(hidden, 3, rng),
-        "bias": np.zeros(3 * hidden, np.float32),
-        "recurrent": orthogonal_gates(hidden, 3, rng),
-    }
-
-
-def inputs(weights: Any, features: Array) -> Array:
-    """What the features add to the gates."""
-    added: Array = features @ weights["inputs"] + weights["bias"][:, None]
-    return added
+    return gate_weights(hidden, 3, rng)
 
 
 def _gates(inputs: Array, product: Array, state: Array) -> Array:

@@ -93,6 +93,18 @@ def _backward(gates: Gates, residuals: Any, slopes: Array) -> tuple[Array, Array
 all_states.defvjp(_forward, _backward)
 
 
-def orthogonal_gates(hidden: int, gates: int, rng: np.random.Generator) -> Any:
-    """(hidden, gates * hidden): an orthogonal matrix for each gate."""
-    return np.concatenate([orthogonal((hidden, hidden), 1.0, rng) for _ in range(gates)], axis=1)
+def gate_weights(hidden: int, gates: int, rng: np.random.Generator) -> dict[str, Any]:
+    """The first weights of some gates, with an orthogonal matrix for each."""
+
+    def matrices() -> Any:
+        """(hidden, gates * hidden)."""
+        return np.concatenate([orthogonal((hidden, hidden), 1.0, rng) for _ in range(gates)], 1)
+
+    bias = np.zeros(gates * hidden, np.float32)
+    return {"inputs": matrices(), "bias": bias, "recurrent": matrices()}
+
+
+def gate_inputs(weights: Any, features: Array) -> Array:
+    """What the features add to the gates."""
+    added: Array = features @ weights["inputs"] + weights["bias"][:, None]
+    return added

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from adastack.extras import check_installed
 
@@ -15,7 +15,6 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 from jax import Array
 
-from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
 from adastack.tasks.worlds.cartpole.drawing import draw
@@ -62,6 +61,7 @@ class MaskedCartPole(FunctionalBase):
         ((2,), (4,))
     """
 
+    least: ClassVar = {"time_limit": 1}
     shows: str = "velocity"
     """What is seen: ``velocity`` or ``position``."""
     time_limit: int = TIME_LIMIT
@@ -73,7 +73,7 @@ class MaskedCartPole(FunctionalBase):
 
     def __post_init__(self) -> None:
         check_view(self.shows, self.noise)
-        object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
+        super().__post_init__()
 
     @property
     def observation_space(self) -> Box:

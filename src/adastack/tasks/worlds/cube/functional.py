@@ -7,7 +7,7 @@ another face there. Turns are named as the camera sees the cube.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from adastack.extras import check_installed
 
@@ -57,6 +57,7 @@ class Cube(FunctionalBase):
         ((24,), False)
     """
 
+    least: ClassVar = {"time_limit": 1}
     view: str = "face"
     """What is seen: ``face`` (4 stickers), ``orthographic`` (12) or ``full`` (24)."""
     depth: int = 3
@@ -69,9 +70,8 @@ class Cube(FunctionalBase):
     def __post_init__(self) -> None:
         if self.view not in VIEWS:
             raise ValueError(f"expected a view of {tuple(VIEWS)}, actual: {self.view!r}")
-        depth = checked_whole("depth", self.depth, 1, MAX_DEPTH)
-        object.__setattr__(self, "depth", depth)
-        object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
+        super().__post_init__()
+        object.__setattr__(self, "depth", checked_whole("depth", self.depth, 1, MAX_DEPTH))
 
     @property
     def observation_space(self) -> MultiDiscrete:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from gymnasium.spaces import Discrete
 from jax import Array
 
-from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
@@ -35,14 +34,11 @@ class Arms(NamedTuple):
 class MultiarmedBandit(FunctionalBase):
     """POPGym's MultiarmedBandit: each pull pays or costs the same."""
 
+    least: ClassVar = {"arms": 1, "time_limit": 1}
     arms: int = 10
     """How many there are."""
     time_limit: int = 200
     """Pulls in an episode."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "arms", checked_whole("arms", self.arms, 1))
-        object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
 
     @property
     def observation_space(self) -> Discrete:

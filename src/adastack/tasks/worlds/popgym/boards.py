@@ -39,12 +39,9 @@ class BoardState(NamedTuple):
 
 @dataclass(frozen=True)
 class _Board(FunctionalBase):
+    least: ClassVar = {"size": 5}
     size: int = 8
     """Cells along each side."""
-    least_size: ClassVar[int] = 5
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", checked_whole("size", self.size, self.least_size))
 
     @property
     def action_space(self) -> Discrete:
@@ -109,11 +106,11 @@ class Battleship(_Board):
 class MineSweeper(_Board):
     """POPGym's MineSweeper; its action (row, column) is ``row * size + column`` here."""
 
+    least: ClassVar = {"size": 2}
     size: int = 4
     """Cells along each side."""
     mines: int = 2
     """How many there are."""
-    least_size: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()

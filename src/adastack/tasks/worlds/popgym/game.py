@@ -9,7 +9,6 @@ import jax.numpy as jnp
 from gymnasium.spaces import Discrete
 from jax import Array
 
-from adastack.tasks.checks import checked_whole
 from adastack.tasks.functional_base import FunctionalBase, zero
 from adastack.tasks.worlds.popgym.cards import DECK, KINDS, shuffled
 
@@ -23,11 +22,9 @@ def right_or_wrong(right: Array, share: float) -> Array:
 class CardGame(FunctionalBase):
     """A game with decks of cards."""
 
+    least: ClassVar = {"decks": 1}
     decks: int = 1
     """How many decks there are."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "decks", checked_whole("decks", self.decks, 1))
 
     @property
     def cards(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,6 @@ import numpy as np
 from gymnasium.spaces import Discrete, MultiDiscrete
 from jax import Array
 
-from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import INK, WHITE, Image, Slots
 from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
@@ -44,14 +43,14 @@ class Walk(NamedTuple):
 
 @dataclass(frozen=True)
 class _Labyrinth(FunctionalBase):
+    least: ClassVar = {"size": 6}
     size: int = 10
     """Cells along each side, without one outer wall; even."""
 
     def __post_init__(self) -> None:
-        size = checked_whole("size", self.size, 6)
-        if size % 2:
-            raise ValueError(f"size must be even, actual: {size}")
-        object.__setattr__(self, "size", size)
+        super().__post_init__()
+        if self.size % 2:
+            raise ValueError(f"size must be even, actual: {self.size}")
 
     @property
     def time_limit(self) -> int:  # type: ignore[override]

@@ -87,8 +87,11 @@ def popgym_task(game: str, level: str = "easy", previous_action: bool = False) -
 
     Example:
         >>> from adastack.tasks.worlds.popgym.levels import popgym_task
-        >>> popgym_task("repeat-first", "hard")
-        RepeatFirst(decks=16)
+        >>> import jax
+        >>> task = popgym_task("repeat-first", "hard")
+        >>> state, suit = task.reset(jax.random.key(0))
+        >>> task, float(task.step(jax.random.key(1), state, suit).reward) > 0
+        (RepeatFirst(decks=16), True)
     """
     if level not in LEVELS:
         raise ValueError(f"expected a level of {LEVELS}, actual: {level!r}")

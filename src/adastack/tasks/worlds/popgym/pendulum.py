@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,6 @@ import numpy as np
 from gymnasium.spaces import Box
 from jax import Array
 
-from adastack.tasks.checks import checked_whole
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import FAINT, Image, Slots
 from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
@@ -37,23 +36,16 @@ class PendulumState(NamedTuple):
 
 @dataclass(frozen=True)
 class PositionOnlyPendulum(FunctionalBase):
-    """POPGym's PositionOnlyPendulum, in single precision; with ``noise`` its noisy one.
+    """POPGym's PositionOnlyPendulum, in single precision; with ``noise`` its noisy one."""
 
-    Example:
-        >>> import jax
-        >>> from adastack.tasks.worlds.popgym.pendulum import PositionOnlyPendulum
-        >>> state, seen = PositionOnlyPendulum().reset(jax.random.key(0))
-        >>> seen.shape, state.physics.shape
-        ((2,), (2,))
-    """
-
+    least: ClassVar = {"time_limit": 1}
     time_limit: int = 200
     """Steps after which an episode is truncated."""
     noise: float = 0.0
     """The standard deviation of the noise on what is seen."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "time_limit", checked_whole("time_limit", self.time_limit, 1))
+        super().__post_init__()
         if not 0 <= self.noise < np.inf:
             raise ValueError(f"noise must be a number of at least 0, actual: {self.noise!r}")
 

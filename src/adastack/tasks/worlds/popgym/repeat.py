@@ -17,17 +17,7 @@ from adastack.tasks.worlds.popgym.game import Dealt, DealtGame, right_or_wrong
 
 @dataclass(frozen=True)
 class RepeatFirst(DealtGame):
-    """At each card, name the suit of the first; POPGym's RepeatFirst.
-
-    Example:
-        >>> import jax
-        >>> from adastack.tasks.worlds.popgym.repeat import RepeatFirst
-        >>> task = RepeatFirst(decks=1)
-        >>> state, suit = task.reset(jax.random.key(0))
-        >>> step = task.step(jax.random.key(1), state, suit)
-        >>> round(float(step.reward) * 51, 5)
-        1.0
-    """
+    """At each card, name the suit of the first; POPGym's RepeatFirst."""
 
     def act(self, key: Array, state: Dealt, action: Array) -> Outcome:
         """Takes an answer, and deals a card."""
