@@ -1,4 +1,4 @@
-"""Files that somebody has changed: by accident, or with right checksums."""
+"""Files that were changed: by accident, or with valid checksums."""
 
 import copy
 import hashlib
@@ -122,7 +122,7 @@ ACCIDENTS += (_value, _value)
 
 
 def of_runs(rng, count, references, unfinished, names):
-    """Every file of an unfinished and of a finished run, changed; then gone on with."""
+    """Every file of an unfinished and of a finished run, changed; then resumed."""
     for i in range(count):
         name, change = names[i % len(names)], ACCIDENTS[i % len(ACCIDENTS)]
         half, which, seed = bool(rng.random() < 0.7), rng.random(), int(rng.integers(2**32))
@@ -233,7 +233,7 @@ def _bad_meta(rng):
 
 
 def malicious(rng, count, references, unfinished):
-    """Checkpoints with right checksums that no training has written."""
+    """Checkpoints with valid checksums that no training has written."""
     names = list(TABULAR)
     for i in range(count):
         name, seed = names[i % len(names)], int(rng.integers(2**32))
@@ -314,7 +314,7 @@ def _restore_all(half, seeds):
 
 
 def documents(rng, count, references, unfinished):
-    """Documents of a run with right checksums and another content."""
+    """Documents of a run with valid checksums and another content."""
     for i in range(count):
         file = ("settings.json", CHECKPOINT, "result.json")[i % 3]
         seed, verb = int(rng.integers(2**32)), ("train", "evaluate", "watch", "runs")[i // 3 % 4]

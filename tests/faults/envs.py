@@ -1,4 +1,4 @@
-"""Environments of somebody else: one that is good, and many that are not."""
+"""A user's environments: one that is right, and many that are wrong."""
 
 import os
 import sys
@@ -87,7 +87,7 @@ STEPS = {
 }
 HARMLESS = {"over none", "success text", "reward list", "observation none"}
 HARMLESS |= {"cue text", "shown none"}  # Labels that are no numbers say nothing of the memory.
-"""What libraries below take for something: a run may also end well."""
+"""What the libraries below accept: a run may also end well."""
 
 
 def _deep():

@@ -1,4 +1,4 @@
-"""Stores, archives and policies with right checksums, written by somebody who knows how."""
+"""Stores, archives and policies with valid checksums, forged with knowledge of the format."""
 
 import contextlib
 import hashlib
@@ -77,7 +77,7 @@ def _forge(rng, folder, test):
 
 
 def _ask(known):
-    """All that a store or an archive says of its jobs, or that it does not say it."""
+    """Reads everything that a store or an archive has of its jobs; damage may be reported."""
     for job in jobs():
         for ask in (
             lambda job=job: known.is_finished(job),

@@ -19,11 +19,11 @@ from pathlib import Path
 import adastack_command
 
 GOOD, LOST, WRONG, TRACEBACK, HANG = "good", "lost", "wrong", "traceback", "hang"
-"""``lost``: what was done cannot be gone on with. ``wrong``: another result, and nobody says so."""
+"""``lost``: the run cannot be resumed. ``wrong``: another result, without an error."""
 PATIENCE = 90.0
-"""Seconds of computing, or seconds of waiting for nothing: what takes longer hangs."""
+"""A process hangs if it computes, or idles, for more seconds than this."""
 IDLE = 0.02
-"""Who wants a core for less than this part of all those seconds waits for nothing."""
+"""A process that wants a core for a smaller part of the time than this idles."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Ended:
 
     @property
     def lines(self) -> list[str]:
-        """What it said on standard error, but for progress."""
+        """The lines on standard error, except for progress."""
         return [line for line in self.err.splitlines() if line.startswith("adastack")]
 
 
@@ -119,7 +119,7 @@ class Child:
 
 
 def core_seconds(pid: int) -> tuple[float, float]:
-    """What a process and all that it has started computed, and how long they wanted a core."""
+    """Processor seconds of a process and its descendants, and how long they wanted a core."""
     parents, used = dict[int, int](), dict[int, int]()
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # It has ended.
@@ -135,7 +135,7 @@ def core_seconds(pid: int) -> tuple[float, float]:
 
 
 def _wanted(pid: int) -> int:
-    """The nanoseconds that a process's threads ran or stood in the queue for a core."""
+    """The nanoseconds that a process's threads ran or waited for a core."""
     found = 0
     with suppress(OSError):  # It may end meanwhile, as may a thread.
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -164,7 +164,7 @@ def ran(work: Callable[[], int | None], place: Path, patience: float = PATIENCE)
 
 
 def verdict(ended: Ended) -> str | None:
-    """What is never good; None if the rest is for the fault to judge."""
+    """The verdict on what is never right; None if the fault has to judge."""
     if ended.hung:
         return HANG
     if "Traceback (most recent call last)" in ended.said:
@@ -173,13 +173,13 @@ def verdict(ended: Ended) -> str | None:
 
 
 def refused(ended: Ended) -> bool:
-    """Whether it said in one line why not."""
+    """Whether the command refused, with an error of one line."""
     return ended.code in (1, 2) and len(ended.lines) == 1
 
 
 @dataclass
 class Fault:
-    """Something that goes wrong, and what is expected of the package then."""
+    """A fault, and what is expected of the package then."""
 
     family: str
     name: str

@@ -1,4 +1,4 @@
-"""What people type and write: command lines, names, ``.pomdp`` files, environments."""
+"""User input: command lines, names, ``.pomdp`` files, environments."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def options_of(verb):
 
 
 def words(rng, count, references):
-    """Command lines that nobody should type."""
+    """Malformed command lines."""
     verbs = list(VERBS)
     for i in range(count):
         verb = verbs[i % len(verbs)]

@@ -38,7 +38,7 @@ from faults.trainings import (
 
 
 def write_points(rng, references, names):
-    """Every write point of every training, and the how manyth time; first each point once."""
+    """Every write point of every training, and which of its occurrences; each point once first."""
     found = {name: references.points(name) for name in names}
     points = list(dict.fromkeys(point for each in found.values() for point in each))
     rng.shuffle(points)

@@ -64,7 +64,7 @@ def computed(root="lab", backend="local", before=None):
 
 
 class Whole:
-    """A store that nothing happened to."""
+    """An undisturbed store."""
 
     def __init__(self, place):
         self.place = place
@@ -134,7 +134,7 @@ def killed(rng, count, whole, backend="local", family="the lab, killed"):
 
 
 def write_points(rng, place):
-    """Every write point of a small store, and the how manyth time."""
+    """Every write point of a small store, and which of its occurrences."""
     place.mkdir()
     ended = ran(computed_here(noting(place / "points", _nothing)), place)
     assert ended.code == 0, ended.said
@@ -228,7 +228,7 @@ def _answers(root):
 
 
 def links(rng, count, whole):
-    """Links in a store that lead to somebody's files: these stay as they are."""
+    """Links in a store that lead out of it: the files there stay as they are."""
     for i in range(count):
         kind = i % 4
 
@@ -305,7 +305,7 @@ def shared(rng, count, whole):
 
 
 def path_hijack(rng, count, whole):
-    """Modules in the current folder that have the names of libraries: nobody runs them."""
+    """Modules in the current folder with the names of libraries: they are not imported."""
     names = ("numba", "jax", "numpy", "lark", "json", "safetensors", "rich", "sitecustomize")
     for i in range(count):
         name = names[i % len(names)]
@@ -321,7 +321,7 @@ def path_hijack(rng, count, whole):
 
 
 def merged(rng, count, whole):
-    """A merge into an archive that is killed, and archives and stores that somebody has changed."""
+    """A merge into an archive that is killed, and archives and stores that were changed."""
     for i in range(count):
         point, seed, which = i // 2 % 16 + 1, int(rng.integers(2**32)), rng.random()
         change = ACCIDENTS[i // 2 % len(ACCIDENTS)] if i % 2 else None
@@ -382,7 +382,7 @@ def _said(root):
 
 
 def policies(rng, count, place):
-    """Exported policies that somebody has changed: refused, or the same."""
+    """Exported policies that were changed: refused, or the same actions."""
     whole = place / "policy"
     for i in range(count):
         change, seed, which = ACCIDENTS[i % len(ACCIDENTS)], int(rng.integers(2**32)), rng.random()

@@ -1,4 +1,4 @@
-"""Small trainings of every learner, what they come to undisturbed, and how to compare with that."""
+"""Small trainings of every learner, their undisturbed results, and how to compare with these."""
 
 import os
 import re
@@ -59,7 +59,7 @@ def train(name: str, *more: str, before: Callable[[], None] = often) -> Callable
 
 
 class References:
-    """What trainings come to when nothing happens, each computed once."""
+    """The results of undisturbed trainings, each computed once."""
 
     def __init__(self, place: Path) -> None:
         self.place, self._found = place, dict[str, Path]()
@@ -75,12 +75,12 @@ class References:
         return self._found[name]
 
     def points(self, name: str) -> Counter[str]:
-        """Where a training touches the disk, and how often."""
+        """The write points of a training, and how often each occurs."""
         return Counter((self[name].parent / "points").read_text().splitlines())
 
 
 def result_of(run: Path) -> object:
-    """What a run came to."""
+    """The result of a run."""
     from adastack.runs import Run
 
     found = Run.open(run).result
@@ -88,7 +88,7 @@ def result_of(run: Path) -> object:
 
 
 def arrays_of(run: Path) -> dict[str, np.ndarray]:
-    """What a run has learned, bit for bit."""
+    """The arrays that a run has learned."""
     from adastack.runs import Run
 
     saved = Run.open(run).load_checkpoint()
@@ -97,7 +97,7 @@ def arrays_of(run: Path) -> dict[str, np.ndarray]:
 
 
 def same(run: Path, whole: Path) -> bool:
-    """Whether two runs came to the same."""
+    """Whether two runs have the same result, bit for bit."""
     arrays, others = arrays_of(run), arrays_of(whole)
     return (
         result_of(run) == result_of(whole)
@@ -116,7 +116,7 @@ def leftovers(run: Path) -> list[str]:
 
 
 def judged_resume(name: str, place: Path, whole: Path) -> tuple[str, str]:
-    """Goes on with a run that was stopped, and compares with one that was not."""
+    """Resumes a run that was stopped, and compares it with one that was not."""
     ended = ran(train(name, "--resume"), place)
     found = verdict(ended)
     if found or ended.code:
@@ -128,7 +128,7 @@ def judged_resume(name: str, place: Path, whole: Path) -> tuple[str, str]:
 
 
 def judged_damage(name: str, place: Path, whole: Path) -> tuple[str, str]:
-    """Goes on with a run that somebody has changed: refused, or the same result."""
+    """Resumes a run that was changed: refused, or the same result."""
     ended = ran(train(name, "--resume"), place)
     found = verdict(ended)
     if found:

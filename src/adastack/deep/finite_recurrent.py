@@ -1,8 +1,7 @@
 """Rollout and training over M_k for networks with a cell.
 
-What is looked up by agent state is what the stack network gives to the cell: that is a function of
-the stack alone, whatever the cell has carried. The cell itself runs step by step in the rollout,
-and over whole sequences in the update.
+The inputs of the cell are a function of the stack alone, so they can be looked up by agent state.
+The cell itself runs step by step in the rollout, and over whole sequences in the update.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A run on a finite task whose network has a cell.
 
-Its policy is no function of the stack, so it is not evaluated exactly: episodes are played.
+Its policy is no function of the stack, so it is evaluated by playing episodes, not exactly.
 """
 
 from __future__ import annotations

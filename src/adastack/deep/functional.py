@@ -124,7 +124,7 @@ class FunctionalTrainer(StackAgent):
     def rollout(
         self, params: Params, env: EnvState, seed: Array, index: Array
     ) -> tuple[EnvState, Rollout, Log]:
-        """So many steps of all environments, with one set of weights."""
+        """The steps of a rollout in all environments, with one set of weights."""
         s = self.settings
         env = env._replace(stacks=_moved_to_the_head(env.stacks))
         held, carry = env.stacks.shown, env.carry
@@ -176,7 +176,7 @@ class FunctionalTrainer(StackAgent):
         return env, (seen, stacks.rows, *happened, log)
 
     def _taken(self, action: Array) -> Array:
-        """What the head gave, as the task takes it."""
+        """The output of the head as an action of the task."""
         space = self.task.action_space
         if isinstance(space, Box):
             return jnp.clip(action.reshape(-1, *space.shape), space.low, space.high)

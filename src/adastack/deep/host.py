@@ -32,7 +32,7 @@ class Saved(NamedTuple):
     params: Params
     moments: Any
     longest: Any
-    """The longest wait so far that led anywhere."""
+    """The longest wait so far that ended with a change; see `waits`."""
 
 
 class HostTrainer(StackAgent):
@@ -66,18 +66,18 @@ class Worker:
         self.is_success: Numbers | None = None
         """``is_success`` of each environment, if reported."""
         self.reports_success = False
-        """Whether an info has ever said how an attempt ended."""
+        """Whether an info has ever reported success."""
         self.over = np.zeros(n, bool)
         self.clock = 0
         self.longest = np.zeros((), np.int32)
-        """The longest wait so far that led anywhere."""
+        """The longest wait so far that ended with a change; see `waits`."""
         self.exploring: Exploring = agent.begin_exploring(n, seed, 0)
         self.carry = agent.first_carry(n)
         """What a cell has carried up to the current step."""
 
     @property
     def unknown(self) -> frozenset[str]:
-        """Metrics of which the environments have said nothing."""
+        """Metrics that the environments have not reported."""
         success = () if self.reports_success else ("success",)
         return frozenset((*success, *(REGRETS if self.cues is None else ())))
 
@@ -95,7 +95,7 @@ class Worker:
         return Saved(self.params, self.moments, self.longest)
 
     def restore(self, saved: Saved) -> None:
-        """Goes on with other weights and what has been learned about waiting."""
+        """Goes on with other weights and another longest wait."""
         self.use(saved.params, saved.moments)
         self.longest = np.asarray(saved.longest)
 
@@ -213,7 +213,7 @@ class Worker:
         return values
 
     def _see(self, infos: dict[str, Any], fresh: Numbers) -> None:
-        """Keeps the labels of what the stacks show, where the environment tells."""
+        """Keeps the labels of the observations in the stacks, where they are reported."""
         shown, self.cues = labels_of(infos, len(fresh))
         if self.cues is not None and fresh.any():
             self.labels.reset([shown], None if self.agent.repeats else [np.array(NOTHING)], fresh)
@@ -237,7 +237,7 @@ class Worker:
 
 
 def _merged(infos: dict[str, Any], final: dict[str, Any], over: Numbers) -> dict[str, Any]:
-    """What the last info of an episode says about its outcome, where an episode is over."""
+    """The outcomes that the last infos of episodes report, where an episode is over."""
     names = ("attempt_over", "success", "is_success")
     return {
         name: np.where(over, np.asarray(final[name]), np.asarray(infos.get(name, False)))

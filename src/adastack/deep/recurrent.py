@@ -1,8 +1,8 @@
-"""A network with a cell: what its towers read of the stack is carried through the episode.
+"""A network with a recurrent cell, whose state is carried through the episode.
 
     stack -> towers -> features -> cell (with the state of the episode so far) -> heads
 
-The carried state, here the *carry*, is (towers, environments, width); it is None without a cell.
+The state that is carried, the *carry*, is (towers, environments, width); None without a cell.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from adastack.deep.networks import ActorCritic
 
 
 def first_carry(net: ActorCritic, n_envs: int) -> Any:
-    """The carry of environments whose episodes begin; None without a cell."""
+    """The carry at the beginning of episodes; None without a cell."""
     if net.cell == NO_CELL:
         return None
     return jnp.zeros((net.n_towers, n_envs, load_cell(net.cell).width(net.hidden)))
 
 
 def begun_where(over: Any, carry: Any) -> Any:
-    """The carry with episodes begun where they are over, (environments,)."""
+    """The carry, reset where episodes are over, (environments,)."""
     return None if carry is None else reset_where(jnp.asarray(over), carry)
 
 
 def cell_inputs(net: ActorCritic, params: Any, read: Sequence[Array]) -> Array:
-    """(towers, rows, n): what a cell is given, from what the towers have read, (rows, hidden)."""
+    """(towers, rows, n): the inputs of a cell, from the features of each tower, (rows, hidden)."""
     found: Array = load_cell(net.cell).inputs(params["params"]["cell"], jnp.stack(read))
     return found
 

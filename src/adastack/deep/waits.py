@@ -1,14 +1,14 @@
 """A wait is one decision.
 
-A choice that leaves the stack as it is stands until something changes, and is learned from once,
-when it does. A corridor of ten cells and one of ten thousand, which look alike, are then the same
-problem: the number of decisions does not grow with their length, and neither does what exploration
-has to get right.
+A choice that does not change the stack is repeated until the stack changes, and is learned from
+once, when it does. Corridors of ten and of ten thousand cells, which look alike, are then the same
+problem: the number of decisions does not grow with the length, and neither does the number of
+choices that exploration has to get right.
 
-Time is discounted by decisions: one that lasted for n steps by ``gamma ** (1 + log(n))``, so that
-among equals the quicker one is better, but an outcome that is thousands of steps away is not lost.
-A choice that never changes anything (a wall) is given up after a random number of steps, at most
-`STUCK` times the longest wait so far that led anywhere.
+Time is discounted by decisions: one of n steps by ``gamma ** (1 + log(n))``, so that of two
+decisions with the same outcome the quicker one is better, but a reward that is thousands of steps
+away is not discounted to nothing. A choice that never changes the stack (walking into a wall) is
+given up after a random number of steps, at most `STUCK` times the longest wait so far.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ import jax.numpy as jnp
 from jax import Array
 
 STUCK = 4.0
-"""A choice that changes nothing is given up after up to so many times the longest wait so far that
-led anywhere."""
+"""A choice that does not change the stack is given up after at most this many times the longest
+wait so far."""
 
 
 class Wait(NamedTuple):
-    """The standing choices of the environments, (environments,) each."""
+    """The choices that are being repeated, (environments,) each."""
 
     lasted: Array
-    """Steps since which stack and choice are the same; 0 where a choice is to be made."""
+    """For how many steps stack and choice have been the same; 0 where a choice is to be made."""
     limit: Array
     """After how many steps the choice is given up."""
     paid: Array
-    """What the choice was paid so far, discounted."""
+    """The discounted reward of the choice so far."""
     longest: Array
-    """The longest wait that has led anywhere, in any environment."""
+    """The longest wait so far that ended with a change, in any environment."""
     choice: Array
-    """The choice that stands, (environments, ...)."""
+    """The choice that is repeated, (environments, ...)."""
 
 
 class Decided(NamedTuple):
-    """What a step decided, (environments,) each."""
+    """The decisions that ended with a step, (environments,) each."""
 
     done: Array
-    """Whether a decision was over with the step."""
+    """Whether a decision ended with the step."""
     paid: Array
-    """If so, what it was paid from its first step to this one, discounted."""
+    """If so, its discounted reward from its first step to this one."""
     discount: Array
-    """If so, the discount of what followed."""
+    """If so, the discount of what follows."""
 
 
 def no_wait(choice: Array, longest: int | Array = 0) -> Wait:
-    """Nothing stands yet; ``choice`` says what choices look like."""
+    """No choice is being repeated; ``choice`` has the shape of choices."""
     n = len(choice)
     zeros = jnp.zeros(n, jnp.int32)
     return Wait(zeros, zeros, jnp.zeros(n, jnp.float32), jnp.full(n, longest, jnp.int32), choice)
 
 
 def standing(wait: Wait, drawn: Array) -> Array:
-    """The choice that stands where there is one, else the one that was drawn."""
+    """The choice that is being repeated where there is one, else the one that was drawn."""
     waiting = (wait.lasted > 0).reshape(-1, *[1] * (drawn.ndim - 1))
     return jnp.where(waiting, wait.choice, drawn)
 
@@ -71,15 +71,15 @@ def waited(
     uniform: Array,
     gamma: float,
 ) -> tuple[Wait, Decided]:
-    """The standing choices after a step, and what it decided.
+    """The choices to repeat after a step, and the decisions that ended with it.
 
     Args:
-        wait: The choices that stood before.
-        choice: What was done.
+        wait: The choices that were being repeated.
+        choice: The choices that were made.
         changed: Whether the stack changed, or the episode is over.
-        led: Whether that is to the credit of the wait: not where a time limit cut it off.
-        reward: What the step paid.
-        uniform: Numbers from 0 to 1, for when to give up.
+        led: Whether a change is due to the wait: False where a time limit cut it off.
+        reward: The rewards of the step.
+        uniform: Uniform random numbers, from which the steps until giving up are drawn.
         gamma: The discount of a decision.
     """
     longest = jnp.max(jnp.maximum(wait.longest, jnp.where(changed & led, wait.lasted + 1, 0)))
@@ -98,6 +98,6 @@ def waited(
 
 
 def _worth(steps: Array, gamma: float) -> Array:
-    """The discount after so many steps of one choice."""
+    """The discount after this many steps of one choice."""
     worth = gamma ** (1.0 + jnp.log(jnp.maximum(steps, 1).astype(jnp.float32)))
     return jnp.where(steps > 0, worth, 1.0)

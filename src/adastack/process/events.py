@@ -209,7 +209,9 @@ def unknown_metrics(arrays: Mapping[str, Array]) -> frozenset[str]:
     """The metrics of a checkpoint of which the environment says nothing."""
     unknown = arrays.get(f"{WINDOWS}unknown", np.zeros(len(REPORTED)))
     # Older checkpoints know fewer metrics.
-    return frozenset(name for name, said in zip(REPORTED, unknown, strict=False) if said)
+    return frozenset(
+        name for name, is_unknown in zip(REPORTED, unknown, strict=False) if is_unknown
+    )
 
 
 def means_of(paid: Array, counts: Array, steps: int) -> dict[str, float]:

@@ -48,7 +48,7 @@ class Recorder:
     def __init__(self, seeds: int, envs: int, stack_size: int, gamma: float) -> None:
         self.gamma = gamma
         self.unknown: frozenset[str] = frozenset()
-        """Metrics, of those that are `REPORTED`, of which the environment has said nothing yet."""
+        """The metrics among `REPORTED` that the environment has not reported yet."""
         self.steps = 0
         self._attempts = np.zeros((seeds, envs, 3))
         self.drop_attempts()

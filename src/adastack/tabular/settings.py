@@ -121,11 +121,9 @@ Settings = ValueSettings | GradientSettings
 
 _ROBUST = ValueSettings(
     gamma=0.98,
-    alpha=0.1,
     alpha_end=0.005,
     epsilon=0.5,
     epsilon_end=0.05,
-    trace_decay=0.8,
     exploration="independent",
     persistence=1000,
     persistence_end=30,

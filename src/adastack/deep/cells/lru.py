@@ -44,7 +44,7 @@ def draw(hidden: int, rng: np.random.Generator) -> dict[str, Any]:
 
 
 def inputs(weights: Any, features: Array) -> Array:
-    """What the features add to the state, scaled so that its variance is theirs; then they."""
+    """What the features add to the state, scaled to keep their variance; then the features."""
     _, size = _eigenvalues(weights)
     scale = jnp.sqrt(1 - size**2)
     added = features @ weights["inputs"] * jnp.tile(scale, 2)[:, None]
@@ -75,7 +75,7 @@ def _after(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Arr
 
 
 def _outputs(weights: Any, state: Array, features: Array) -> Array:
-    """The features, and beside them what a gate lets through of the state."""
+    """The features plus a gated projection of the state."""
     read = state @ weights["outputs"] + features * weights["through"][:, None]
     read = jax.nn.gelu(read)
     gate = jax.nn.sigmoid(read @ weights["gate"] + weights["gate_bias"][:, None])
