@@ -21,7 +21,7 @@ from adastack.tasks.entry import Resolved
 from adastack.tasks.finite import FiniteTask
 
 
-class RecurrentFiniteSession(StackPolicies, FiniteSession):
+class RecurrentFiniteSession(StackPolicies[FiniteTask], FiniteSession):
     """Trains all seeds on a finite task with a cell, and evaluates them by playing episodes."""
 
     make_trainer = RecurrentFiniteTrainer

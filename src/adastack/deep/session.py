@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.deep.settings import PPOSettings
+from adastack.deep.update import Params
 from adastack.files import DamagedFileError
 from adastack.folders import is_count
 from adastack.process.recorder import Recorder
@@ -40,6 +41,10 @@ class DeepSession(Generic[TaskT]):
 
     def prepare(self) -> None:
         """Makes the trainer."""
+        raise NotImplementedError
+
+    def params_of(self, index: int) -> Params:
+        """The parameters of a seed."""
         raise NotImplementedError
 
     @property

@@ -10,21 +10,16 @@ from numpy.typing import NDArray
 from adastack.deep.agent import StackAgent
 from adastack.deep.evaluation import evaluate_seeds
 from adastack.deep.policies import choose_actions, stack_act
-from adastack.deep.session import DeepSession
+from adastack.deep.session import DeepSession, TaskT
 from adastack.deep.update import Params
 from adastack.process.policy import Act
 from adastack.tasks.entry import Resolved
 
 
-class StackPolicies:
+class StackPolicies(DeepSession[TaskT]):
     """The part of a session that plays its policies; a subclass makes their agent."""
 
     agent: StackAgent
-    seeds: list[int]
-
-    def params_of(self, index: int) -> Params:
-        """The parameters of a seed."""
-        raise NotImplementedError
 
     def params_by_seed(self) -> dict[int, Params]:
         """The parameters of each seed."""
@@ -43,7 +38,7 @@ class StackPolicies:
         return stack_act(self.agent, self.params_of(self.seeds.index(seed)), env)
 
 
-class StackSession(StackPolicies, DeepSession[Resolved]):
+class StackSession(StackPolicies[Resolved]):
     """A run in environments, which are also what its policies are evaluated in."""
 
     def evaluate(
