@@ -42,6 +42,12 @@ def checked_whole(name: str, value: Any, low: int, high: float = np.inf) -> int:
     return int(value)
 
 
+def check_noise(noise: float) -> None:
+    """Raises a ValueError if there is no such standard deviation."""
+    if not 0 <= noise < np.inf:
+        raise ValueError(f"noise must be a number of at least 0, actual: {noise!r}")
+
+
 def checked_num_envs(num_envs: int) -> int:
     """The number of environments, if there is at least one."""
     if num_envs < 1:

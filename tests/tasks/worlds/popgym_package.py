@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import popgym.envs
 
-from adastack.tasks.worlds.cartpole.functional import CartPoleState
+from adastack.tasks.worlds.physics import PhysicsState
 from adastack.tasks.worlds.popgym.bandit import Arms
 from adastack.tasks.worlds.popgym.boards import BoardState
 from adastack.tasks.worlds.popgym.concentration import NONE, Table
@@ -18,7 +18,6 @@ from adastack.tasks.worlds.popgym.game import Dealt
 from adastack.tasks.worlds.popgym.labyrinth import NO_ACTION, Walk
 from adastack.tasks.worlds.popgym.levels import package_name
 from adastack.tasks.worlds.popgym.mazes import carve
-from adastack.tasks.worlds.popgym.pendulum import PendulumState
 
 INT = np.int32
 MAZELIB = util.find_spec("mazelib") is not None
@@ -91,8 +90,8 @@ def _walk(env):
     return Walk(env.maze.grid.astype(INT), position, env.explored == 1, INT(NO_ACTION), INT(0))
 
 
-def _physics(kind):
-    return lambda env: kind(np.asarray(env.state, np.float32), INT(env.num_steps))
+def _physics(env):
+    return PhysicsState(np.asarray(env.state, np.float32), INT(env.num_steps))
 
 
 STATES = {
@@ -107,11 +106,11 @@ STATES = {
     "multiarmed-bandit": lambda env: Arms(env.bandits, INT(0), INT(0)),
     "labyrinth-escape": _walk,
     "labyrinth-explore": _walk,
-    "position-only-cartpole": _physics(CartPoleState),
-    "velocity-only-cartpole": _physics(CartPoleState),
-    "noisy-cartpole": _physics(CartPoleState),
-    "position-only-pendulum": _physics(PendulumState),
-    "noisy-pendulum": _physics(PendulumState),
+    "position-only-cartpole": _physics,
+    "velocity-only-cartpole": _physics,
+    "noisy-cartpole": _physics,
+    "position-only-pendulum": _physics,
+    "noisy-pendulum": _physics,
 }
 """The state of the port after a reset of the package's environment; of the moving ones always."""
 

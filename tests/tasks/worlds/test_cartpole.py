@@ -13,7 +13,8 @@ from stable_baselines3.common.env_checker import check_env as check_sb3_env
 from adastack.tasks.drawing.canvas import Slots
 from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.worlds.cartpole.environment import SHOWN, MaskedCartPoleEnv
-from adastack.tasks.worlds.cartpole.functional import CartPoleState, MaskedCartPole
+from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
+from adastack.tasks.worlds.physics import PhysicsState
 
 POPGYM = {"velocity": VelocityOnlyCartPoleHard, "position": PositionOnlyCartPoleHard}
 
@@ -115,7 +116,7 @@ def test_the_functional_task_agrees_with_popgym_from_every_state(shows):
     actions = rng.integers(0, 2, 400).astype(np.int32)
     task = MaskedCartPole(shows)
     step = jax.jit(jax.vmap(task.step, in_axes=(None, 0, 0)))
-    ours = jax.device_get(step(jax.random.key(0), CartPoleState(physics, clocks), actions))
+    ours = jax.device_get(step(jax.random.key(0), PhysicsState(physics, clocks), actions))
     theirs = POPGYM[shows]()
     theirs.reset(seed=0)
     for i in range(400):
@@ -154,7 +155,7 @@ def test_pictures_of_environment_and_functional_task_are_the_same(shows):
     seen, _ = env.reset(seed=0)
     slots, ages = np.stack([seen, 5 * seen, seen]), np.array([-1, 2, 0])
     ours = env.render_with_memory(slots, ages, 1)
-    state = CartPoleState(env.state, 0)
+    state = PhysicsState(env.state, 0)
     assert (ours == MaskedCartPole(shows).draw(state, Slots(slots, ages, 1))).all()
     bare = env.render()
     assert (ours[: len(bare), : bare.shape[1]] == bare).all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from adastack.extras import check_installed
 
@@ -26,6 +26,7 @@ from adastack.tasks.worlds.cartpole.environment import (
     check_view,
     view_space,
 )
+from adastack.tasks.worlds.physics import PhysicsState, drawn_noise
 
 GRAVITY = 9.8
 POLE_MASS = 0.1
@@ -34,19 +35,6 @@ HALF_LENGTH = 0.5
 FORCE = 10.0
 SECONDS = 0.02
 START = 0.05
-
-
-class CartPoleState(NamedTuple):
-    """The hidden state of a cart and its pole."""
-
-    physics: Array
-    """(4,): the cart's position and speed, the pole's angle and speed."""
-    clock: Array
-    """Steps since the reset."""
-    noise: Array | None = None
-    """(2,): how far what is seen is off."""
-    last_action: Array | None = None
-    """The last action, where it is seen."""
 
 
 @dataclass(frozen=True)
@@ -85,23 +73,23 @@ class MaskedCartPole(FunctionalBase):
         """Push left or right."""
         return Discrete(2)
 
-    def begin(self, key: Array) -> CartPoleState:
+    def begin(self, key: Array) -> PhysicsState:
         """Begins near balance."""
         physics = jax.random.uniform(key, (4,), minval=-START, maxval=START)
         beside = self._seen_beside(jax.random.fold_in(key, 1), zero())
-        return CartPoleState(physics, zero(), *beside)
+        return PhysicsState(physics, zero(), *beside)
 
-    def act(self, key: Array, state: CartPoleState, action: Array) -> Outcome:
+    def act(self, key: Array, state: PhysicsState, action: Array) -> Outcome:
         """Pushes the cart for a fiftieth of a second."""
         physics = _pushed(state.physics, action)
-        after = CartPoleState(physics, state.clock + 1, *self._seen_beside(key, action))
+        after = PhysicsState(physics, state.clock + 1, *self._seen_beside(key, action))
         terminated = (jnp.abs(after.physics[0]) > X_LIMIT) | (
             jnp.abs(after.physics[2]) > ANGLE_LIMIT
         )
         reward = jnp.asarray(1.0 / self.time_limit, jnp.float32)
         return Outcome(after, reward, terminated, success=~terminated)
 
-    def observe(self, state: CartPoleState) -> Array:
+    def observe(self, state: PhysicsState) -> Array:
         """What is seen of a state."""
         seen = state.physics[jnp.array(SHOWN[self.shows])]
         if state.noise is not None:
@@ -113,10 +101,10 @@ class MaskedCartPole(FunctionalBase):
 
     def _seen_beside(self, key: Array, action: Array) -> tuple[Array | None, Array | None]:
         """The noise and the last action of a state, where there are any."""
-        noise = self.noise * jax.random.normal(key, (2,)) if self.noise else None
+        noise = drawn_noise(self.noise, key)
         return noise, action.astype(jnp.float32) if self.previous_action else None
 
-    def draw(self, state: CartPoleState, memory: Slots | None = None) -> Image:
+    def draw(self, state: PhysicsState, memory: Slots | None = None) -> Image:
         """The cart and its pole, and the memory below."""
         return draw(np.asarray(state.physics), self.shows, memory)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -11,9 +11,11 @@ import numpy as np
 from gymnasium.spaces import Box
 from jax import Array
 
+from adastack.tasks.checks import check_noise
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import FAINT, Image, Slots
 from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
+from adastack.tasks.worlds.physics import PhysicsState, drawn_noise
 
 GRAVITY = 10.0
 SECONDS = 0.05
@@ -21,17 +23,6 @@ MOST_SPEED, MOST_TORQUE = 8.0, 2.0
 WORST = 16.2736044
 """The cost of a step is at most this."""
 TILE = 64
-
-
-class PendulumState(NamedTuple):
-    """The hidden state of a pendulum."""
-
-    physics: Array
-    """(2,): its angle, 0 at the top, and its speed."""
-    clock: Array
-    """Steps since the reset."""
-    noise: Array | None = None
-    """(2,): how far what is seen is off."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +37,7 @@ class PositionOnlyPendulum(FunctionalBase):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.noise < np.inf:
-            raise ValueError(f"noise must be a number of at least 0, actual: {self.noise!r}")
+        check_noise(self.noise)
 
     @property
     def observation_space(self) -> Box:
@@ -59,13 +49,13 @@ class PositionOnlyPendulum(FunctionalBase):
         """The torque."""
         return Box(-MOST_TORQUE, MOST_TORQUE, (1,), np.float32)
 
-    def begin(self, key: Array) -> PendulumState:
+    def begin(self, key: Array) -> PhysicsState:
         """Begins at any angle, at little speed."""
         most = jnp.array([jnp.pi, 1.0])
         physics = most * jax.random.uniform(key, (2,), minval=-1)
-        return PendulumState(physics, zero(), self._noise(jax.random.fold_in(key, 1)))
+        return PhysicsState(physics, zero(), drawn_noise(self.noise, jax.random.fold_in(key, 1)))
 
-    def act(self, key: Array, state: PendulumState, action: Array) -> Outcome:
+    def act(self, key: Array, state: PhysicsState, action: Array) -> Outcome:
         """Turns the pendulum for a twentieth of a second."""
         torque = jnp.clip(action[0], -MOST_TORQUE, MOST_TORQUE)
         angle, speed = state.physics
@@ -74,19 +64,16 @@ class PositionOnlyPendulum(FunctionalBase):
         speed = speed + (1.5 * GRAVITY * jnp.sin(angle) + 3 * torque) * SECONDS
         speed = jnp.clip(speed, -MOST_SPEED, MOST_SPEED)
         physics = jnp.stack([angle + speed * SECONDS, speed])
-        after = PendulumState(physics, state.clock + 1, self._noise(key))
+        after = PhysicsState(physics, state.clock + 1, drawn_noise(self.noise, key))
         return Outcome(after, (1 - 2 * cost / WORST) / self.time_limit)
 
-    def observe(self, state: PendulumState) -> Array:
+    def observe(self, state: PhysicsState) -> Array:
         """Cosine and sine of the angle, and noise, if there is any."""
         angle = state.physics[0]
         seen = jnp.stack([jnp.cos(angle), jnp.sin(angle)])
         return seen if state.noise is None else jnp.clip(seen + state.noise, -1, 1)
 
-    def _noise(self, key: Array) -> Array | None:
-        return self.noise * jax.random.normal(key, (2,)) if self.noise else None
-
-    def draw(self, state: PendulumState, memory: Slots | None = None) -> Image:
+    def draw(self, state: PhysicsState, memory: Slots | None = None) -> Image:
         """The pendulum, and the angles that are kept below."""
         image = canvas.blank(200, 200)
         angle = float(state.physics[0])
