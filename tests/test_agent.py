@@ -143,7 +143,7 @@ def test_steps_may_be_written_as_on_the_command_line():
     agent = Agent("passive-tmaze:length=3").learn(2e3, progress=False)
     assert agent.steps == 2_000
     for steps in (0, -5, 10.5, "many"):
-        with pytest.raises(ValueError, match="steps must be a whole number of at least 1, actual"):
+        with pytest.raises(ValueError, match="steps must be an integer of at least 1, actual"):
             agent.learn(steps)
 
 

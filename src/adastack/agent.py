@@ -14,7 +14,7 @@ from adastack.learning_curve import picture_of, plot_curves
 from adastack.process.policy import memory_rule
 from adastack.progress import Silent, watch
 from adastack.runs import Run, RunError
-from adastack.tasks.checks import checked_whole
+from adastack.tasks.checks import checked_integer
 from adastack.tasks.registry import resolve
 from adastack.tasks.text import without_text
 from adastack.training import (
@@ -275,7 +275,7 @@ class Agent:
 def _whole(steps: Any) -> int:
     """A number of steps; 2e5 is one, too."""
     number = int(steps) if isinstance(steps, float) and steps.is_integer() else steps
-    return checked_whole("steps", number, 1)
+    return checked_integer("steps", number, 1)
 
 
 def _map(function: Callable[[Any], Any], observation: Any) -> Any:

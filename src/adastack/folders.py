@@ -54,12 +54,12 @@ class Kind(NamedTuple):
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is a whole number that is not negative and fits 64 bits."""
+    """Whether a value is an integer that is not negative and fits 64 bits."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number, and no whole number that is too large to be a float.
+    """Whether a value is a finite number, and no integer that is too large to be a float.
 
     Example:
         >>> is_number(0.5), is_number(True), is_number(float("inf")), is_number(10**400)
@@ -70,9 +70,9 @@ def is_number(value: Any) -> bool:
 
 
 TEXT = Kind("a text", lambda value: isinstance(value, str))
-INTEGER = Kind("a whole number", lambda value: type(value) is int)
-COUNT = Kind("a whole number of at least 0", is_count)
-POSITIVE = Kind("a whole number of at least 1", lambda value: is_count(value) and value > 0)
+INTEGER = Kind("an integer", lambda value: type(value) is int)
+COUNT = Kind("an integer of at least 0", is_count)
+POSITIVE = Kind("an integer of at least 1", lambda value: is_count(value) and value > 0)
 NUMBER = Kind("a finite number", is_number)
 TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 OBJECT = Kind("an object", lambda value: isinstance(value, dict))

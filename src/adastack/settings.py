@@ -38,7 +38,7 @@ def check_positive(settings: Any, names: Iterable[str]) -> None:
 
 
 def check_at_least_one(settings: Any, names: Iterable[str]) -> None:
-    """Raises unless these settings are whole numbers of at least one."""
+    """Raises unless these settings are integers of at least one."""
     for name in names:
         value = getattr(settings, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:

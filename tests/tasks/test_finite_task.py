@@ -52,8 +52,8 @@ WRONG = {
         r"next_state\(1, 0, 1\) must be in 0\.\.1, actual -1",
     ),
     "cue range": (changed("cue", (0, 0), 2), r"cue\(0, 0\) must be in -1\.\.1, actual 2"),
-    "fractions": ({"observation": [0, 0.5]}, "observation must hold whole numbers"),
-    "not a number": ({"observation": [0, np.nan]}, "observation must hold whole numbers"),
+    "fractions": ({"observation": [0, 0.5]}, "observation must hold integers"),
+    "not a number": ({"observation": [0, np.nan]}, "observation must hold integers"),
     "not booleans": ({"ends": np.full((2, 2, 2), 2)}, "ends must hold booleans"),
     "start sum": ({"start": [0.5, 0.4]}, "start must sum to 1, actual 0.9"),
     "start negative": ({"start": [1.5, -0.5]}, r"start\(1,\) must not be negative or NaN"),
@@ -69,8 +69,8 @@ WRONG = {
         changed("reward", (0, 0, 1), np.inf),
         r"reward\(0, 0, 1\) must be finite",
     ),
-    "time limit zero": ({"time_limit": 0}, "time_limit must be a whole number of at least 1"),
-    "time limit fraction": ({"time_limit": 2.5}, "time_limit must be a whole number"),
+    "time limit zero": ({"time_limit": 0}, "time_limit must be an integer of at least 1"),
+    "time limit fraction": ({"time_limit": 2.5}, "time_limit must be an integer"),
     "time limit continual": (
         {"time_limit": 5, "continual": True},
         "a continual task has no time limit",
@@ -141,8 +141,8 @@ def test_cumulative_probabilities_end_at_one_and_skip_what_cannot_happen():
         (passive_tmaze, {"length": True}, "length must be an integer of at least 2, actual: True"),
         (repeat_first, {"length": 0}, "length must be an integer of at least 1, actual: 0"),
         (repeat_first, {"suits": 1}, "suits must be an integer of at least 2, actual: 1"),
-        (memory_length, {"bits": 0}, "bits must be an integer of at least 1, actual: 0"),
-        (memory_length, {"bits": 9}, "bits must be at most 8, actual: 9"),
+        (memory_length, {"bits": 0}, r"bits must be an integer in 1\.\.8, actual: 0"),
+        (memory_length, {"bits": 9}, r"bits must be an integer in 1\.\.8, actual: 9"),
     ],
 )
 def test_builders_refuse_what_they_cannot_build(builder, options, message):

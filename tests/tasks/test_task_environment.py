@@ -334,8 +334,8 @@ def test_what_is_returned_is_not_used_again():
     [
         ([0, 1, 4], r"expected actions in 0\.\.3, actual: 4 in environment 2"),
         ([0, -1, 2], r"expected actions in 0\.\.3, actual: -1 in environment 1"),
-        ([0, 1], "expected 3 whole numbers as actions, actual: shape"),
-        ([0.0, 1.0, 2.0], "expected 3 whole numbers as actions, actual: shape .*float64"),
+        ([0, 1], "expected 3 integers as actions, actual: shape"),
+        ([0.0, 1.0, 2.0], "expected 3 integers as actions, actual: shape .*float64"),
     ],
 )
 def test_unknown_vector_actions_change_nothing(actions, message):

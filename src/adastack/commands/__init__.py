@@ -58,11 +58,11 @@ def check_out(path: Path) -> None:
 
 
 def whole_number(text: str) -> int:
-    """A whole number from the command line, also written as 1e6."""
+    """An integer from the command line, also written as 1e6."""
     try:
         number = float(text)
     except ValueError:
         number = -1.0
     if not number.is_integer() or number < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number, actual: {text!r}")
+        raise argparse.ArgumentTypeError(f"expected an integer, actual: {text!r}")
     return int(number)

@@ -290,7 +290,7 @@ class StackAgent:
             numbers = leaf.reshape(*leaf.shape[:2], -1).astype(jnp.float32)
             if str(i) in self._units:
                 numbers = normalised(params["seen"][str(i)], numbers)
-            elif kind.scale != 1.0:  # Whole numbers, scaled to 0..1: about as wide as they can be.
+            elif kind.scale != 1.0:  # Integers, scaled to 0..1: about as wide as they can be.
                 numbers = (numbers * kind.scale - 0.5) * UNIT_DEVIATIONS
             found.append(situation_of_numbers(numbers, seed))
         return hashed(*found)

@@ -281,7 +281,7 @@ def _side_by_side(page: Page, what: str, one: str, found: Sequence[Mapping[str, 
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Whole numbers as ranges: ``0-4, 7``."""
+    """Integers as ranges: ``0-4, 7``."""
     parts: list[list[int]] = []
     for number in sorted(set(numbers)):
         if parts and number == parts[-1][-1] + 1:

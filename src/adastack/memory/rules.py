@@ -132,7 +132,7 @@ def get_rule(rule: str | Rule) -> Rule:
 
 
 def check_stack_size(stack_size: int) -> None:
-    """Raises unless ``stack_size`` is a whole number of at least 1."""
+    """Raises unless ``stack_size`` is an integer of at least 1."""
     if isinstance(stack_size, bool) or not isinstance(stack_size, int | np.integer):
         raise TypeError(
             f"stack_size must be an integer, actual: {stack_size!r} ({type(stack_size).__name__})"

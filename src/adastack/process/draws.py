@@ -43,7 +43,7 @@ def uniform(rng):  # type: ignore[no-untyped-def]
 
 @inlined
 def below(rng, n):  # type: ignore[no-untyped-def]
-    """A whole number in 0..n-1."""
+    """An integer in 0..n-1."""
     return np.int64(((word(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 

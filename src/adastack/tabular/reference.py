@@ -27,7 +27,7 @@ class Source(Protocol):
         """A number in [0, 1)."""
 
     def below(self, n: int) -> int:
-        """A whole number in 0..n-1."""
+        """An integer in 0..n-1."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class SplitMix:
         return (self._next() >> 11) / 9007199254740992
 
     def below(self, n: int) -> int:
-        """A whole number in 0..n-1."""
+        """An integer in 0..n-1."""
         return ((self._next() >> 32) * n) >> 32
 
 

@@ -33,12 +33,12 @@ def checked_autoreset_mode(autoreset_mode: AutoresetMode | str) -> AutoresetMode
         ) from None
 
 
-def checked_whole(name: str, value: Any, low: int, high: float = np.inf) -> int:
-    """The value of an option, if it is a whole number from ``low`` to ``high``."""
+def checked_integer(name: str, value: Any, low: int, high: float = np.inf) -> int:
+    """The value of an option, if it is an integer from ``low`` to ``high``."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or not low <= value <= high:
         limits = f"of at least {low}" if high == np.inf else f"in {low}..{high}"
-        raise ValueError(f"{name} must be a whole number {limits}, actual: {value!r}")
+        raise ValueError(f"{name} must be an integer {limits}, actual: {value!r}")
     return int(value)
 
 
@@ -71,8 +71,7 @@ def checked_actions(actions: ArrayLike, num_envs: int, n_actions: int) -> Indice
     given = np.asarray(actions)
     if given.shape != (num_envs,) or given.dtype.kind not in "iu":
         raise ValueError(
-            f"expected {num_envs} whole numbers as actions, actual: shape {given.shape}, "
-            f"{given.dtype}"
+            f"expected {num_envs} integers as actions, actual: shape {given.shape}, {given.dtype}"
         )
     # Seen as unsigned, a negative number is a large one: one comparison checks both ends.
     index = given.astype(np.intp, copy=False)

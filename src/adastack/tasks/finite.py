@@ -148,7 +148,7 @@ def _frozen_copy(task: FiniteTask, name: str, dtype: DTypeLike) -> NDArray[Any]:
     with np.errstate(invalid="ignore"):
         array = np.array(given, dtype, order="C", ndmin=1)
     if dtype is not np.float64 and not np.array_equal(array, given):
-        kind = "booleans" if dtype is np.bool_ else "whole numbers"
+        kind = "booleans" if dtype is np.bool_ else "integers"
         raise ValueError(f"task {task.name!r}: {name} must hold {kind}, actual {given.dtype}")
     array.flags.writeable = False
     return array
@@ -222,7 +222,7 @@ def _check_time(task: FiniteTask) -> None:
         raise ValueError(f"task {task.name!r}: a continual task has no time limit")
     if not isinstance(task.time_limit, int | np.integer) or task.time_limit < 1:
         raise ValueError(
-            f"task {task.name!r}: time_limit must be a whole number of at least 1, "
+            f"task {task.name!r}: time_limit must be an integer of at least 1, "
             f"actual {task.time_limit}"
         )
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax.numpy as jnp
 from jax import Array
 
-from adastack.tasks.checks import checked_whole
+from adastack.tasks.checks import checked_integer
 from adastack.tasks.functional import State, Step
 
 
@@ -45,11 +45,11 @@ class FunctionalBase:
 
     time_limit: int | None = None
     least: ClassVar[Mapping[str, int]] = {}
-    """The options of a dataclass that are whole numbers, and the least that each can be."""
+    """The options of a dataclass that are integers, and the least that each can be."""
 
     def __post_init__(self) -> None:
         for name, least in self.least.items():
-            object.__setattr__(self, name, checked_whole(name, getattr(self, name), least))
+            object.__setattr__(self, name, checked_integer(name, getattr(self, name), least))
 
     def begin(self, key: Array) -> Any:
         """Draws an initial state."""
@@ -87,5 +87,5 @@ class FunctionalBase:
 
 
 def zero() -> Array:
-    """Zero as a whole number: a clock after a reset."""
+    """Zero as an integer: a clock after a reset."""
     return jnp.zeros((), jnp.int32)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adastack.tasks.checks import checked_integer
 from adastack.tasks.finite import FiniteTask
 
 SUITS = ("clubs", "diamonds", "hearts", "spades")
@@ -24,8 +25,8 @@ def repeat_first(length: int = 16, suits: int = 4) -> FiniteTask:
         length: Answers in an episode; at least 1.
         suits: Number of suits, and of answers; at least 2.
     """
-    _check("length", length, 1)
-    _check("suits", suits, 2)
+    checked_integer("length", length, 1)
+    checked_integer("suits", suits, 2)
     names = SUITS if suits == 4 else tuple(f"suit {suit}" for suit in range(suits))
     return FiniteTask(
         name=f"repeat-first:length={length},suits={suits}",
@@ -82,10 +83,8 @@ def memory_length(length: int = 16, bits: int = 1) -> FiniteTask:
         length: Steps from the context to the question; at least 1.
         bits: Bits of the context, of which one is asked for; 1 to 8.
     """
-    _check("length", length, 1)
-    _check("bits", bits, 1)
-    if bits > MAX_BITS:
-        raise ValueError(f"bits must be at most {MAX_BITS}, actual: {bits}")
+    checked_integer("length", length, 1)
+    checked_integer("bits", bits, 1, MAX_BITS)
     return FiniteTask(
         name=f"memory-length:length={length},bits={bits}",
         observation_names=(
@@ -135,8 +134,3 @@ def _memory_length_tables(length: int, bits: int) -> dict[str, Any]:
         "start": start,
         "cue": cue,
     }
-
-
-def _check(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, actual: {value!r}")

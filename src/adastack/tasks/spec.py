@@ -80,7 +80,7 @@ def parse_value(option: str, default: Any, text: str) -> float | bool | str:
         return text == "true"
     if isinstance(default, int):
         if not re.fullmatch(r"[+-]?\d+", text):
-            raise ValueError(f"expected a whole number for {option}, actual: {text!r}")
+            raise ValueError(f"expected an integer for {option}, actual: {text!r}")
         return int(text)
     if isinstance(default, float):
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adastack.tasks.checks import checked_whole
+from adastack.tasks.checks import checked_integer
 from adastack.tasks.finite import FiniteTask, Ints, Picture
 
 GREY, BLUE, RED, GREEN = range(4)
@@ -125,7 +125,7 @@ def active_tmaze(
             which the agent is behind one that went straight to the cue and then to the junction.
     """
     default = max(ACTIVE_TIME_LIMIT, 4 * _corridor(length) + 8)
-    limit = checked_whole("time_limit", time_limit, 0) or default
+    limit = checked_integer("time_limit", time_limit, 0) or default
     corridor = _corridor(length)
     corridors = range(corridor + 1) if random_length else [corridor]
     blocks = [(goal, cells) for goal in (0, 1) for cells in corridors]
@@ -196,9 +196,7 @@ def _lagging(maze: Maze, column: Ints, penalty: float) -> tuple[Maze, Ints]:
 
 def _corridor(length: int) -> int:
     """The number of grey cells in a maze of this length."""
-    if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 2:
-        raise ValueError(f"length must be an integer of at least 2, actual: {length!r}")
-    return int(length) - 2
+    return checked_integer("length", length, 2) - 2
 
 
 def _name(kind: str, length: int, random_length: bool, continual: bool) -> str:

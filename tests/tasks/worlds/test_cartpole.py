@@ -167,7 +167,7 @@ def test_pictures_of_environment_and_functional_task_are_the_same(shows):
 def test_bad_options_are_refused(make):
     with pytest.raises(ValueError, match=r"expected shows of \('position', 'velocity'\)"):
         make("angle")
-    with pytest.raises(ValueError, match="time_limit must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="time_limit must be an integer of at least 1"):
         make("velocity", 0)
 
 

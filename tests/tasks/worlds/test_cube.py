@@ -247,10 +247,10 @@ def test_undoing_the_scramble_pays_one():
             {"view": "side"},
             r"expected a view of \('face', 'orthographic', 'full'\), actual: 'side'",
         ),
-        ({"depth": 0}, r"depth must be a whole number in 1\.\.14, actual: 0"),
-        ({"depth": 15}, r"depth must be a whole number in 1\.\.14, actual: 15"),
-        ({"depth": 2.0}, r"depth must be a whole number in 1\.\.14, actual: 2\.0"),
-        ({"time_limit": 0}, "time_limit must be a whole number of at least 1, actual: 0"),
+        ({"depth": 0}, r"depth must be an integer in 1\.\.14, actual: 0"),
+        ({"depth": 15}, r"depth must be an integer in 1\.\.14, actual: 15"),
+        ({"depth": 2.0}, r"depth must be an integer in 1\.\.14, actual: 2\.0"),
+        ({"time_limit": 0}, "time_limit must be an integer of at least 1, actual: 0"),
     ],
 )
 def test_bad_options_are_refused(options, expected):

@@ -202,9 +202,9 @@ def test_a_copy_goes_on_by_itself_as_the_original_does(copied):
 
 @pytest.mark.parametrize("make", [FetchReachEnv, FetchReachVectorEnv])
 def test_bad_options_are_refused(make):
-    with pytest.raises(ValueError, match="goal_period must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="goal_period must be an integer of at least 1"):
         make(goal_period=0)
-    with pytest.raises(ValueError, match="visible_steps must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="visible_steps must be an integer of at least 1"):
         make(visible_steps=1.5)
 
 

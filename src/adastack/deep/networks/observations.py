@@ -17,7 +17,7 @@ LARGE_IMAGE = 36
 SMALLEST_IMAGE = 4
 """Three convolutions of two by two leave nothing of a smaller one."""
 MOST_CODES = 32
-"""Whole numbers of a box that can take no more values than this are symbols, not amounts."""
+"""Integers of a box that can take no more values than this are symbols, not amounts."""
 MOST_INPUTS = 4096
 """Symbols are one-hot inputs while there are no more of these."""
 

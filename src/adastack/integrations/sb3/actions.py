@@ -95,7 +95,7 @@ class Hybrid(ActionForm):
         memory_actions = actions[:, -1].astype(np.intp)
         if (memory_actions != actions[:, -1]).any():
             raise ValueError(
-                "memory action must be a whole number: action_form 'hybrid' expects "
+                "memory action must be an integer: action_form 'hybrid' expects "
                 "HybridActorCriticPolicy (PPO, A2C); for other algorithms use 'scores'"
             )
         return actions[:, :-1].reshape(-1, *self._shape), memory_actions

@@ -13,7 +13,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from adastack.tasks.base import TaskEnv
-from adastack.tasks.checks import check_noise, checked_action, checked_render_mode, checked_whole
+from adastack.tasks.checks import check_noise, checked_action, checked_integer, checked_render_mode
 from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.worlds.cartpole.drawing import draw
 
@@ -63,7 +63,7 @@ class MaskedCartPoleEnv(TaskEnv, CartPoleEnv):
         check_view(shows, noise)
         super().__init__(render_mode=checked_render_mode(render_mode, RENDER_MODES))
         self.shows = shows
-        self.time_limit = checked_whole("time_limit", time_limit, 1)
+        self.time_limit = checked_integer("time_limit", time_limit, 1)
         self.noise, self.previous_action = noise, previous_action
         self.observation_space = view_space(shows, previous_action)
         self._seen = list(SHOWN[shows])

@@ -19,7 +19,7 @@ import numpy as np
 from gymnasium.spaces import Discrete, MultiDiscrete
 from jax import Array
 
-from adastack.tasks.checks import checked_whole
+from adastack.tasks.checks import checked_integer
 from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.functional import index_below
 from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
@@ -71,7 +71,7 @@ class Cube(FunctionalBase):
         if self.view not in VIEWS:
             raise ValueError(f"expected a view of {tuple(VIEWS)}, actual: {self.view!r}")
         super().__post_init__()
-        object.__setattr__(self, "depth", checked_whole("depth", self.depth, 1, MAX_DEPTH))
+        object.__setattr__(self, "depth", checked_integer("depth", self.depth, 1, MAX_DEPTH))
 
     @property
     def observation_space(self) -> MultiDiscrete:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.tasks.checks import checked_whole
+from adastack.tasks.checks import checked_integer
 from adastack.tasks.worlds.fetch.arm import Arm, Floats
 
 GOAL_RANGE = 0.15
@@ -32,7 +32,7 @@ class FetchReach:
 
     def __post_init__(self) -> None:
         for name in ("goal_period", "visible_steps"):
-            object.__setattr__(self, name, checked_whole(name, getattr(self, name), 1))
+            object.__setattr__(self, name, checked_integer(name, getattr(self, name), 1))
 
 
 class Reached(NamedTuple):

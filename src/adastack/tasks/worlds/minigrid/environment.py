@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adastack.extras import require
 from adastack.tasks.base import TaskEnv
-from adastack.tasks.checks import checked_action, checked_render_mode, checked_whole
+from adastack.tasks.checks import checked_action, checked_integer, checked_render_mode
 from adastack.tasks.drawing.canvas import MARGIN, Image, Slots, blank, outline, with_memory
 from adastack.tasks.worlds.minigrid.tables import BALL, KEY, N_ACTIONS, VIEW
 
@@ -137,7 +137,7 @@ def view_space(view: str) -> gymnasium.spaces.Box:
 
 def checked_size(size: Any) -> int:
     """The size as an integer, if it is odd and large enough."""
-    if checked_whole("size", size, SMALLEST) % 2 == 0:
+    if checked_integer("size", size, SMALLEST) % 2 == 0:
         raise ValueError(f"size must be an odd number of at least {SMALLEST}, actual: {size!r}")
     return int(size)
 

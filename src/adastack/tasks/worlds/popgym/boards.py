@@ -13,7 +13,7 @@ from gymnasium.spaces import Discrete
 from jax import Array
 from numpy.typing import NDArray
 
-from adastack.tasks.checks import checked_whole
+from adastack.tasks.checks import checked_integer
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.functional import index_below
@@ -114,7 +114,7 @@ class MineSweeper(_Board):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        mines = checked_whole("mines", self.mines, 1, self.size**2 - 3)
+        mines = checked_integer("mines", self.mines, 1, self.size**2 - 3)
         object.__setattr__(self, "mines", mines)
 
     @property

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from adastack.memory.regret import NOTHING
-from adastack.tasks.checks import checked_whole
+from adastack.tasks.checks import checked_integer
 from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.functional_base import Outcome
 from adastack.tasks.worlds.popgym.drawing import draw_cards, suit
@@ -44,7 +44,7 @@ class RepeatPrevious(DealtGame):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "k", checked_whole("k", self.k, 1, self.cards - 1))
+        object.__setattr__(self, "k", checked_integer("k", self.k, 1, self.cards - 1))
 
     def act(self, key: Array, state: Dealt, action: Array) -> Outcome:
         """Takes an answer, once there is one, and deals a card."""
