@@ -11,7 +11,7 @@ from pathlib import Path
 import adastack
 
 ROOT = Path(adastack.__file__).parent
-GROUND = ("extras", "files", "folders", "settings", "progress")
+GROUND = ("extras", "files", "schemas", "folders", "settings", "progress")
 ROOMS = (
     *("memory", "wrappers", "tasks", "process", "theory", "tabular", "deep"),
     *(

@@ -13,8 +13,9 @@ from adastack.files import (
     write_json,
     write_whole,
 )
-from adastack.folders import HeldError, sealed
+from adastack.folders import HeldError
 from adastack.runs import Run, RunError
+from adastack.schemas import sealed
 from adastack.tensorboard import CurveEvents
 
 

@@ -24,19 +24,9 @@ from numpy.typing import NDArray
 
 from adastack.extras import versions
 from adastack.files import DamagedFileError, encode_arrays
-from adastack.folders import (
-    COUNT,
-    DIGEST,
-    NUMBER,
-    OBJECT,
-    TEXT,
-    Folder,
-    Kind,
-    Schema,
-    list_of,
-    object_of,
-)
+from adastack.folders import Folder
 from adastack.process.events import check_windows, saved_curves
+from adastack.schemas import COUNT, DIGEST, NUMBER, OBJECT, TEXT, Kind, Schema, list_of, object_of
 
 MAX_SEED = 2**31 - 1
 SETTINGS, CHECKPOINT = "settings.json", "checkpoint.json"

@@ -17,12 +17,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.folders import COUNT, INTEGER, OBJECT, TEXT, Schema, list_of
 from adastack.learning_curve import picture_of
 from adastack.memory import check_stack_size
 from adastack.process.policy import Act, learning_rule
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
+from adastack.schemas import COUNT, INTEGER, OBJECT, TEXT, Schema, list_of
 from adastack.settings import check_one_of
 from adastack.tasks.entry import Resolved
 from adastack.tasks.failures import EnvironmentFailure

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from adastack.files import encode_arrays, encode_json
-from adastack.folders import sealed
+from adastack.schemas import sealed
 from faults.harness import GOOD, LOST, WRONG, Fault, command, ran, refused, verdict
 from faults.trainings import DEEP, TABULAR, at_point, die, judged_damage, often, same, train
 

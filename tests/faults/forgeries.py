@@ -8,10 +8,10 @@ import shutil
 import numpy as np
 
 from adastack.files import DamagedFileError, decode_json, encode_arrays, encode_json, read_arrays
-from adastack.folders import sealed
 from adastack.lab.archive import Archive
 from adastack.lab.archive_file import decode, encode
 from adastack.lab.store import Store
+from adastack.schemas import sealed
 from faults.changes import _malices, _other
 from faults.harness import GOOD, LOST, WRONG, Fault, command, ran, refused, verdict
 from faults.stores import computed_here, export, jobs, merging

@@ -11,11 +11,12 @@ from rich.table import Table
 
 from adastack.commands import Output
 from adastack.files import DamagedFileError
-from adastack.folders import Folder, is_number
+from adastack.folders import Folder
 from adastack.lab.job import Job
 from adastack.lab.live import duration, label, span
 from adastack.lab.store import ROOT, Store
 from adastack.runs import Run, RunError
+from adastack.schemas import is_number
 from adastack.training import RUN_SETTINGS
 
 RUNS = Path("runs")

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from adastack.folders import fitting, like
+from adastack.schemas import fitting, like
 
 
 def flatten(tree: Any, prefix: str) -> dict[str, NDArray[Any]]:

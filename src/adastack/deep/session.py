@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Params
 from adastack.files import DamagedFileError
-from adastack.folders import is_count
 from adastack.process.recorder import Recorder
+from adastack.schemas import is_count
 
 TaskT = TypeVar("TaskT")
 

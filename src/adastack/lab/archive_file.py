@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from adastack.files import DamagedFileError, decode_json
-from adastack.folders import OBJECT, TEXT, Kind, Schema
 from adastack.lab.job import Job
 from adastack.lab.manifest import (
     COMPUTED,
@@ -27,6 +26,7 @@ from adastack.lab.manifest import (
     to_jsonable,
 )
 from adastack.lab.store import Store
+from adastack.schemas import OBJECT, TEXT, Kind, Schema
 
 RUN = ("meaning", "versions", "machine", "seconds", "finished")
 """Of a job's ``done.json``: how and where it was computed."""

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from adastack.files import DamagedFileError
-from adastack.folders import (
+from adastack.folders import Folder
+from adastack.lab.job import Evaluation, Job
+from adastack.lab.meaning import changed, meaning_of, meaning_of_test
+from adastack.schemas import (
     COUNT,
     DIGEST,
     INTEGER,
@@ -20,14 +23,11 @@ from adastack.folders import (
     POSITIVE,
     TEXT,
     TRUTH,
-    Folder,
     Kind,
     Schema,
     list_of,
     object_of,
 )
-from adastack.lab.job import Evaluation, Job
-from adastack.lab.meaning import changed, meaning_of, meaning_of_test
 from adastack.training import TRAINING, settings_for
 
 DONE = "done.json"

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.files import DamagedFileError
-from adastack.folders import Expected, fitting, like
 from adastack.memory.regret import REGRETS, SHARES, Regrets
 from adastack.process.compiled import inlined
+from adastack.schemas import Expected, fitting, like
 
 EVENTS = ("attempts", "successes", *REGRETS)
 """What is counted, in the order of the bits."""

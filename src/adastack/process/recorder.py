@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.files import DamagedFileError
-from adastack.folders import Expected, fitting, like
 from adastack.process.events import (
     ATTEMPT,
     EVENTS,
@@ -31,6 +30,7 @@ from adastack.process.events import (
     unknown_metrics,
     window_arrays,
 )
+from adastack.schemas import Expected, fitting, like
 
 Array = NDArray[Any]
 

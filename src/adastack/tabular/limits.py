@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.files import DamagedFileError
-from adastack.folders import MOST, Expected, like
+from adastack.schemas import MOST, Expected, like
 from adastack.tabular.moves import (
     ACTION,
     AGENT,

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adastack.files import DamagedFileError
-from adastack.folders import fitting
 from adastack.process.capacity import induce_within
 from adastack.process.draws import first_words
 from adastack.process.evaluation import Solve
@@ -33,6 +32,7 @@ from adastack.process.policy import (
     learning_rule,
 )
 from adastack.process.tables import Tables, tables_of
+from adastack.schemas import fitting
 from adastack.tabular import gradient, values
 from adastack.tabular.limits import check_together, expected_arrays
 from adastack.tabular.moves import (

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
+from adastack.extras import check_installed
+
+check_installed("jax", extra="train")
+
 import jax.numpy as jnp
 from jax import Array
 

@@ -19,7 +19,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import adastack  # noqa: F401
 from adastack.files import DamagedFileError, write_json
-from adastack.folders import sealed
 from adastack.integrations.sb3 import (
     HybridActorCriticPolicy,
     KeptLstmPolicy,
@@ -32,6 +31,7 @@ from adastack.integrations.sb3 import (
     paper_policy,
 )
 from adastack.integrations.sb3.describe import space_from_json, space_to_json
+from adastack.schemas import sealed
 from spaces import RandomEnv
 
 IMAGE = spaces.Box(0, 255, (12, 10, 3), np.uint8)

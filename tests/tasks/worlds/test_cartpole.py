@@ -14,7 +14,7 @@ from adastack.tasks.drawing.canvas import Slots
 from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.worlds.cartpole.environment import SHOWN, MaskedCartPoleEnv
 from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
-from adastack.tasks.worlds.physics import PhysicsState
+from adastack.tasks.worlds.functional_physics import PhysicsState
 
 POPGYM = {"velocity": VelocityOnlyCartPoleHard, "position": PositionOnlyCartPoleHard}
 

@@ -24,7 +24,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from adastack.extras import versions
 from adastack.files import DamagedFileError, write_arrays, write_whole
-from adastack.folders import DIGEST, OBJECT, POSITIVE, TEXT, Folder, Kind, Schema, fitting, like
+from adastack.folders import Folder
 from adastack.integrations.sb3.describe import (
     algorithm_name,
     arguments_from_json,
@@ -35,6 +35,7 @@ from adastack.integrations.sb3.describe import (
     space_to_json,
 )
 from adastack.integrations.sb3.vec_stack import VecStack, find_stack
+from adastack.schemas import DIGEST, OBJECT, POSITIVE, TEXT, Kind, Schema, fitting, like
 
 FORMAT = "adastack policy 2"
 POLICY, WEIGHTS = "policy.json", "policy.safetensors"

@@ -26,7 +26,7 @@ from adastack.tasks.worlds.cartpole.environment import (
     check_view,
     view_space,
 )
-from adastack.tasks.worlds.physics import PhysicsState, drawn_noise
+from adastack.tasks.worlds.functional_physics import PhysicsState, drawn_noise
 
 GRAVITY = 9.8
 POLE_MASS = 0.1

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from adastack.extras import check_installed
+
+check_installed("jax", extra="train")
+
 import jax
 from jax import Array
 
