@@ -52,6 +52,7 @@ class SplitMix:
         return ((self._next() >> 32) * n) >> 32
 
 
+@dataclass
 class ReferenceLearner:
     """One seed of a learner of action values.
 
@@ -59,21 +60,19 @@ class ReferenceLearner:
     of seeds.
     """
 
-    def __init__(
-        self,
-        task: FiniteTask,
-        memory: str,
-        stack_size: int,
-        algo: str,
-        settings: ValueSettings,
-        steps: int,
-        source: Source,
-    ) -> None:
-        self.task, self.algo, self.settings, self.steps = task, algo, settings, steps
-        self.source = source
-        self.random = memory == "random"
-        self.stack = ReferenceStack("adaptive" if self.random else memory, stack_size, task.empty)
-        self.n_memory = self.stack.rule.actions(stack_size)
+    task: FiniteTask
+    memory: str
+    stack_size: int
+    algo: str
+    settings: ValueSettings
+    steps: int
+    source: Source
+
+    def __post_init__(self) -> None:
+        task, self.random = self.task, self.memory == "random"
+        rule = "adaptive" if self.random else self.memory
+        self.stack = ReferenceStack(rule, self.stack_size, task.empty)
+        self.n_memory = self.stack.rule.actions(self.stack_size)
         self.width = task.n_actions * (1 if self.random else self.n_memory)
         self.q: dict[tuple[int, ...], list[float]] = {}
         self.traces: dict[Pair, float] = {}

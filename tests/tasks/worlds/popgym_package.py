@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import popgym.envs
 
-from adastack.tasks.worlds.functional_physics import PhysicsState
+from adastack.tasks.worlds.cartpole.functional import PhysicsState
 from adastack.tasks.worlds.popgym.bandit import Arms
 from adastack.tasks.worlds.popgym.boards import BoardState
 from adastack.tasks.worlds.popgym.concentration import NONE, Table

@@ -13,8 +13,7 @@ from stable_baselines3.common.env_checker import check_env as check_sb3_env
 from adastack.tasks.drawing.canvas import Slots
 from adastack.tasks.functional import FunctionalTaskEnv
 from adastack.tasks.worlds.cartpole.environment import SHOWN, MaskedCartPoleEnv
-from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
-from adastack.tasks.worlds.functional_physics import PhysicsState
+from adastack.tasks.worlds.cartpole.functional import MaskedCartPole, PhysicsState
 
 POPGYM = {"velocity": VelocityOnlyCartPoleHard, "position": PositionOnlyCartPoleHard}
 

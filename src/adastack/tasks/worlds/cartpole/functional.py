@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from adastack.extras import check_installed
 
@@ -26,7 +26,6 @@ from adastack.tasks.worlds.cartpole.environment import (
     check_view,
     view_space,
 )
-from adastack.tasks.worlds.functional_physics import PhysicsState, drawn_noise
 
 GRAVITY = 9.8
 POLE_MASS = 0.1
@@ -35,6 +34,19 @@ HALF_LENGTH = 0.5
 FORCE = 10.0
 SECONDS = 0.02
 START = 0.05
+
+
+class PhysicsState(NamedTuple):
+    """The hidden state of moving bodies."""
+
+    physics: Array
+    """Their positions and velocities."""
+    clock: Array
+    """Steps since the reset."""
+    noise: Array | None = None
+    """(2,): the noise on the current observation, if there is any."""
+    last_action: Array | None = None
+    """The last action, where it is observed."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +119,11 @@ class MaskedCartPole(FunctionalBase):
     def draw(self, state: PhysicsState, memory: Slots | None = None) -> Image:
         """The cart and its pole, and the memory below."""
         return draw(np.asarray(state.physics), self.shows, memory)
+
+
+def drawn_noise(deviation: float, key: Array) -> Array | None:
+    """(2,): normal noise; None if its standard deviation is 0."""
+    return deviation * jax.random.normal(key, (2,)) if deviation else None
 
 
 def _pushed(physics: Array, action: Array) -> Array:

@@ -15,7 +15,7 @@ from adastack.tasks.checks import check_noise
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import FAINT, Image, Slots
 from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
-from adastack.tasks.worlds.functional_physics import PhysicsState, drawn_noise
+from adastack.tasks.worlds.cartpole.functional import PhysicsState, drawn_noise
 
 GRAVITY = 10.0
 SECONDS = 0.05
