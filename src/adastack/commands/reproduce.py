@@ -244,7 +244,7 @@ def show(result: dict[str, Any]) -> None:
     if "list" in result:
         _show_list(result["list"])
     elif "plan" in result:
-        _show_plan(result["plan"])
+        show_plan(result["plan"])
     else:
         _show_outcome(result)
     for line in result.get("notices", ()):
@@ -260,7 +260,8 @@ def _show_list(lines: list[dict[str, Any]]) -> None:
     Output().print(table)
 
 
-def _show_plan(plan: dict[str, Any]) -> None:
+def show_plan(plan: dict[str, Any]) -> None:
+    """Prints what `plan` found."""
     table = Table("experiment", "exist", "to do", "steps", "time")
     rows = {**plan["experiments"], "all, shared runs once": plan["all"]}
     for name, size in rows.items():

@@ -48,6 +48,7 @@ def curve_means(metrics: Arrays) -> dict[str, Floats]:
         ("end_episode_return", "return", last),
     ):
         means[name] = _episode_mean(metrics[curve][:, since:], metrics["attempts"][:, since:])
+    means["mmer"] = _highest_mean(metrics)
     for name in REGRETS:
         if np.isfinite(metrics["memory_regret"]).any() and np.isfinite(metrics[name]).any():
             weight = width if name in SHARES else 1
@@ -60,6 +61,17 @@ def _episode_mean(values: NDArray[Any], attempts: NDArray[Any]) -> Floats:
     total: Floats = np.where(attempts > 0, values * attempts, 0.0).sum(axis=1, dtype=np.float64)
     mean: Floats = total / np.maximum(attempts.sum(axis=1), 1)
     return mean
+
+
+def _highest_mean(metrics: Arrays) -> Floats:
+    """POPGym's MMER: the highest mean return of the attempts of a part of the training."""
+    returns, attempts = metrics["return"], metrics["attempts"]
+    edges = np.linspace(0, returns.shape[1], min(POINTS, returns.shape[1]) + 1).astype(int)
+    paid = np.where(attempts > 0, returns * attempts, 0.0)
+    total, tried = (np.add.reduceat(each, edges[:-1], axis=1) for each in (paid, attempts))
+    means = np.where(tried > 0, total / np.maximum(tried, 1), -np.inf)
+    highest: Floats = means.max(axis=1).astype(np.float64)
+    return np.where(np.isfinite(highest), highest, 0.0)
 
 
 def _steps_to(metrics: Arrays, share: float) -> Floats:

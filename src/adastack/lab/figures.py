@@ -40,6 +40,8 @@ FAR = 10
 """Numbers on an axis that span more than this factor are spaced by their logarithms."""
 FLAT = 0.1
 """An axis of values that differ by less than this share begins at 0."""
+SCORE_ROW = 0.3
+"""Inches: the height of a row of scores."""
 LEAST_FOR_BANDS = 3
 """Seeds from which on a band is drawn; the interval of two is wider than the page."""
 
@@ -145,6 +147,17 @@ def heat_maps(grids: Sequence[Grid], columns: int = 3, limits: tuple[float, floa
             image = _heat_map(ax, grid, limits)
         if image is not None:
             canvas.colorbar(image, ax=axes, shrink=0.7, pad=0.01)
+        return svg_of(canvas)
+
+
+def score_map(grid: Grid) -> str:
+    """A grid whose rows have units of their own: each is coloured from its least to its most."""
+    low, high = (f(grid.values, axis=1, keepdims=True) for f in (np.nanmin, np.nanmax))
+    shades = (grid.values - low) / np.where(high > low, high - low, 1)
+    with drawing_style():
+        canvas, (ax,) = new_canvas(1, 1, 0.6 + SCORE_ROW * len(grid.rows))
+        _heat_map(ax, grid, (0, 1), shades)
+        ax.xaxis.tick_top()
         return svg_of(canvas)
 
 
@@ -254,9 +267,12 @@ def _unit(panel: Curves) -> tuple[float, str]:
     return (1e6, "millions") if len(panel.step) and panel.step[-1] >= 1e5 else (1e3, "thousands")
 
 
-def _heat_map(ax: Any, grid: Grid, limits: tuple[float, float]) -> Any:
+def _heat_map(
+    ax: Any, grid: Grid, limits: tuple[float, float], shades: Floats | None = None
+) -> Any:
     low, high = limits
-    image = ax.imshow(grid.values, vmin=low, vmax=high, cmap="cividis", aspect="auto")
+    shades = grid.values if shades is None else shades
+    image = ax.imshow(shades, vmin=low, vmax=high, cmap="cividis", aspect="auto")
     ax.set_xticks(range(len(grid.columns)), list(grid.columns))
     ax.set_yticks(range(len(grid.rows)), list(grid.rows))
     ax.spines[:].set_visible(False)
@@ -265,7 +281,7 @@ def _heat_map(ax: Any, grid: Grid, limits: tuple[float, float]) -> Any:
         if math.isnan(value):
             ax.text(column, row, "–", ha="center", va="center", color="0.4")
             continue
-        dark = (value - low) / (high - low) < WHITE_TEXT_BELOW
+        dark = (shades[row, column] - low) / (high - low) < WHITE_TEXT_BELOW
         text = f"{value:z.2f}"
         if grid.spreads is not None:
             text += f"\n±{grid.spreads[row, column]:.2f}"

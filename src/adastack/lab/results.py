@@ -55,7 +55,8 @@ class Results:
         auc_success (over windows of 100 steps, as they are logged), auc_memory_regret,
         auc_active_regret, auc_passive_regret and auc_memory_regret_after (per step). The first
         three also as end_reward, end_return and end_success, over the last tenth. By episode rather
-        than by window: episode_return, discounted_episode_return and end_episode_return. And
+        than by window: episode_return, discounted_episode_return and end_episode_return, and mmer,
+        the highest mean return of an eightieth of the training. And
         steps_to_solve: steps until four of five attempts in an eightieth of the training succeed,
         the length of the training if that never happens.
         """

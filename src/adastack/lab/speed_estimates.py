@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from adastack.deep.cell_table import NO_CELL
 from adastack.deep.network_table import NETWORKS
 from adastack.files import DamagedFileError
 from adastack.lab.archive import Archive
@@ -23,6 +24,8 @@ from adastack.training import ALGORITHMS
 USUAL = {"q": 3e6, "reinforce": 1e6}
 """Environment steps a second of tables on one core, all seeds together, where nothing was measured;
 networks and worlds have theirs in their rows."""
+CELL_STEPS_PER_SECOND = 5e3
+"""The same of a recurrent cell over a network."""
 START_SECONDS = {"deep": 8.0, "tabular": 1.0}
 """Importing and compiling."""
 EXACT_SECONDS = 5.0
@@ -179,7 +182,8 @@ def usual_rate(job: Job) -> float:
         slots = job.settings.get("stack_size", 1) if network.sequence else 1
         row = TASKS.get(_world(job))
         world = math.inf if row is None else row.steps_per_second
-        return min(network.steps_per_second / slots, world)
+        cell = math.inf if _cell(job) == NO_CELL else CELL_STEPS_PER_SECOND
+        return min(network.steps_per_second / slots, world, cell)
     return USUAL["reinforce" if "reinforce" in job.settings.get("algo", "") else "q"]
 
 
@@ -192,6 +196,10 @@ def _net(job: Job) -> str:
     return str(job.settings.get("overrides", {}).get("net", "mlp"))
 
 
+def _cell(job: Job) -> str:
+    return str(job.settings.get("overrides", {}).get("cell", NO_CELL))
+
+
 def _world(job: Job) -> str:
     return parse_spec(job.settings.get("task", "")).name
 
@@ -201,7 +209,7 @@ def _keys(job: Job) -> list[Hashable]:
     settings = job.settings
     if not job.steps:
         return [(job.kind, settings.get("task"), settings.get("memory")), (job.kind,)]
-    near = (settings.get("algo"), _net(job), settings.get("preset"))
+    near = (settings.get("algo"), _net(job), _cell(job), settings.get("preset"))
     task, memory, slots = _world(job), settings.get("memory"), settings.get("stack_size")
     return [
         (*near, task, memory, slots),
@@ -214,5 +222,5 @@ def _keys(job: Job) -> list[Hashable]:
 
 def _test_keys(job: Job, test: Evaluation) -> list[Hashable]:
     """What the time of a test depends on."""
-    kind = ("test", _net(job), job.settings.get("stack_size"))
+    kind = ("test", _net(job), _cell(job), job.settings.get("stack_size"))
     return [(*kind, test.task), ("test", test.task), (*kind, parse_spec(test.task).name)]

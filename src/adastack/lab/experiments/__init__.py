@@ -18,9 +18,10 @@ ORDER = (
     *("headline", "tabular", "xormaze", "demir"),
     *("length-scaling", "memory-scaling", "fixed-length", "lstm", "transformer", "grpo"),
     *("generalisation", "fetch", "minigrid", "cube", "cartpole", "world-settings"),
-    *("minimal-memory", "consistency", "theorems", "cost"),
+    *("minimal-memory", "consistency", "theorems", "cost", "league", "league-lengths"),
 )
-"""The order in lists and reports: the headline, tables, networks, other worlds, theory, cost."""
+"""The order in lists and reports: the headline, tables, networks, other worlds, theory, cost, and
+what is not in the paper."""
 
 
 @cache

@@ -1,0 +1,198 @@
+"""``adastack league``: every kind of memory on every task, under one learner."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from adastack.commands import Output, check_out
+from adastack.commands.archive import add_archive_argument, archive_of, notices
+from adastack.commands.reproduce import plan, show_plan
+from adastack.lab.evidence import Evidence
+from adastack.lab.experiment import SCALES, Experiment
+from adastack.lab.experiments import load_experiments
+from adastack.lab.league.entrants import ENTRANTS, entrant_of
+from adastack.lab.league.league import OWN, SEEDS, STEPS, League
+from adastack.lab.league.page import league_page
+from adastack.lab.league.show import sentences, show_league
+from adastack.lab.live import duration, watch_jobs
+from adastack.lab.local import available_cores
+from adastack.lab.report_data import gather
+from adastack.lab.results import Results
+from adastack.lab.runner import BACKENDS
+from adastack.lab.runner import run as run_jobs
+from adastack.lab.store import ROOT, Store
+from adastack.tasks.registry import resolve
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of ``adastack league``."""
+    parser.epilog = (
+        "Interrupted in any way, the same command goes on, and runs that exist are reused. "
+        "Settings come from the league's own search (docs/league.md)."
+    )
+    parser.add_argument(
+        "tasks",
+        metavar="TASK",
+        nargs="*",
+        help="tasks with their options, Gymnasium ids, or module:MyEnv-v0 (the league's own)",
+    )
+    what = parser.add_argument_group("what is run")
+    what.add_argument(
+        "--memories",
+        nargs="+",
+        metavar="MEMORY",
+        help="RULE:K or RULE:K+CELL, such as frame:8 none+gru adaptive:2+gru (the league's own)",
+    )
+    what.add_argument(
+        "--steps", type=lambda text: int(float(text)), metavar="N", help="steps of each seed (1e6)"
+    )
+    what.add_argument("--seeds", type=int, metavar="N", help=f"how many seeds ({SEEDS})")
+    what.add_argument(
+        "--scale", choices=SCALES, default="paper", help="paper: this; smoke: as small as can be"
+    )
+    what.add_argument("--search", action="store_true", help="the search for settings, too")
+    what.add_argument("--dry-run", action="store_true", help="how many runs, steps and hours")
+    where = parser.add_argument_group("where it runs")
+    where.add_argument(
+        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
+    )
+    add_archive_argument(where)
+    where.add_argument("--workers", type=int, metavar="N", help="runs at a time (one a core)")
+    where.add_argument(
+        "--backend", choices=BACKENDS, default="local", help="processes here (this), or Ray"
+    )
+    where.add_argument(
+        "--address", metavar="HOST:PORT", help="of the Ray cluster (one is started here)"
+    )
+    where.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        default=Path("league.html"),
+        help="the page (league.html)",
+    )
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Runs what the league lacks, and writes its page."""
+    if args.address and args.backend != "ray":
+        raise ValueError("--address expects --backend ray")
+    league, scale = league_of(args), SCALES[args.scale]
+    jobs = league.jobs(scale)
+    store, archive = Store(args.store), archive_of(args)
+    about = {"tasks": list(league.tasks), "scale": args.scale, "store": str(args.store)}
+    if args.dry_run:
+        store.check()
+        evidence = Evidence(store, archive)
+        found = plan({"league": jobs}, evidence, args.workers or available_cores())
+        return {**about, "plan": found, "notices": notices(archive)}
+    check_out(args.out)
+    began = time.perf_counter()
+    try:
+        with watch_jobs() as on_change:
+            outcome = run_jobs(
+                jobs,
+                store,
+                backend=args.backend,
+                workers=args.workers,
+                address=args.address,
+                archive=archive,
+                on_change=on_change,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped: the same command goes on") from None
+    evidence = Evidence(store, archive)
+    experiment = _experiment(league)
+    (report,) = gather(evidence, {"league": experiment}, scale).reports
+    results = Results(evidence, jobs)
+    league_page(report, results, league, _command(args)).write(args.out)
+    tables = {each.name: each for each in report.analysis.tables}
+    return {
+        **about,
+        "finished": outcome.finished,
+        "skipped": outcome.skipped,
+        "failed": outcome.failed,
+        "seconds": time.perf_counter() - began,
+        "words": sentences(results, league),
+        "tables": {
+            name: [dict(zip(table.header, row, strict=True)) for row in table.rows]
+            for name, table in tables.items()
+        },
+        "out": str(args.out),
+        "notices": notices(archive),
+    }
+
+
+def league_of(args: argparse.Namespace) -> League:
+    """What the command line asks for.
+
+    Raises:
+        ValueError: If there is no such task or memory.
+    """
+    tasks = tuple(str(resolve(task)) for task in args.tasks) or OWN
+    entrants = tuple(map(entrant_of, args.memories)) if args.memories else ENTRANTS
+    steps = STEPS if args.steps is None else args.steps
+    seeds = SEEDS if args.seeds is None else args.seeds
+    for name, value in (("--steps", steps), ("--seeds", seeds)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, actual: {value}")
+    return League(tasks, entrants, steps, seeds, args.search)
+
+
+def exit_code(result: dict[str, Any]) -> int:
+    """1 if a run failed."""
+    return int(bool(result.get("failed")))
+
+
+def _experiment(league: League) -> Experiment:
+    """The league as an experiment; its page's words are those of the one in the report."""
+    own = load_experiments()["league"]
+    return Experiment(
+        name="league",
+        title=own.title,
+        where=own.where,
+        page=own.page,
+        sweep=league.jobs,
+        analyse=lambda results: show_league(results, league),
+    )
+
+
+def _command(args: argparse.Namespace) -> str:
+    words: list[Any] = ["adastack", "league", *args.tasks]
+    words += ["--memories", *args.memories] if args.memories else []
+    for name in ("steps", "seeds"):
+        value = getattr(args, name)
+        words += [] if value is None else [f"--{name}", value]
+    words += ["--search"] if args.search else []
+    words += [] if args.scale == "paper" else ["--scale", args.scale]
+    words += [] if args.store == ROOT else ["--store", args.store]
+    return shlex.join(map(str, words))
+
+
+def show(result: dict[str, Any]) -> None:
+    """Prints the plan, or what follows from the runs."""
+    console = Output()
+    if "plan" in result:
+        show_plan(result["plan"])
+    else:
+        for line in _lines(result):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for line in result["notices"]:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _lines(result: dict[str, Any]) -> Sequence[str]:
+    rows = result["tables"].get("which-memory", ())
+    return [
+        *(f"{row['task']}: take {row['take']} ({row['because']})" for row in rows),
+        *result["words"],
+        f"{len(result['finished'])} runs computed in {duration(result['seconds'])}, "
+        f"{len(result['skipped'])} there already, {len(result['failed'])} failed",
+        *(f"  {address}: {why}" for address, why in result["failed"].items()),
+        f"Page: {result['out']}",
+    ]
