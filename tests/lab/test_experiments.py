@@ -21,6 +21,7 @@ NAMES = [
     *("headline", "tabular", "xormaze", "demir", "length-scaling", "memory-scaling"),
     *("fixed-length", "lstm", "transformer", "grpo", "generalisation", "fetch", "minigrid"),
     *("cube", "cartpole", "world-settings", "minimal-memory", "consistency", "theorems", "cost"),
+    *("league", "league-lengths"),
 ]
 EXACT = {"minimal-memory", "consistency", "cost"}
 ALL = load_experiments()

@@ -152,9 +152,9 @@ def widths(task: str, entrants: Iterable[Entrant]) -> Mapping[Entrant, int]:
     if all(each in known for each in entrants):
         return {each: known[each] for each in entrants}
     # Not for tasks whose widths are known: it takes seconds to import.
-    from adastack.lab.league.weights import Sizes
+    from adastack.lab.league.weights import sizes_on
 
-    sizes = Sizes(task)
+    sizes = sizes_on(task)
     return {each: known.get(each) or sizes.hidden(each) for each in entrants}
 
 
@@ -168,9 +168,9 @@ def family_of(task: str) -> str:
         return "control" if any(word in name for word in numbers) else "games"
     from gymnasium.spaces import Box
 
-    from adastack.lab.league.weights import spaces_of
+    from adastack.lab.league.weights import sizes_on
 
-    space = spaces_of(resolve(task))[0]
+    space = sizes_on(task).spaces[0]
     return "control" if isinstance(space, Box) and space.dtype.kind == "f" else "games"
 
 

@@ -15,7 +15,7 @@ from adastack.lab.league.league import League, widths
 from adastack.lab.league.speed import KIND
 from adastack.lab.league.words import Standing, standing
 from adastack.lab.results import Results
-from adastack.lab.statistics import Floats, mean_interval
+from adastack.lab.statistics import Floats, t_interval
 from adastack.lab.studies.study import Point, Study
 from adastack.lab.studies.study_figures import analysis, curve_figure, values_of
 from adastack.tasks.registry import TASKS
@@ -161,10 +161,10 @@ def _scores(results: Results, study: Study, point: Point, metric: str) -> dict[s
 
 def _sizes(point: Point) -> dict[str, tuple[int, int]]:
     """Weights and carried bytes of the memories on a task."""
-    from adastack.lab.league.entrants import Entrant
-    from adastack.lab.league.weights import Sizes
+    # Not at the start: it imports what trains.
+    from adastack.lab.league.weights import sizes_on
 
-    sizes = Sizes(point.task)
+    sizes = sizes_on(point.task)
     found = {}
     for memory in point.memories:
         entrant = Entrant(memory.rule, memory.size, memory.overrides.get("cell", "none"))
@@ -174,16 +174,16 @@ def _sizes(point: Point) -> dict[str, tuple[int, int]]:
 
 
 def _carried(task: str, entrants: Sequence[Entrant]) -> Mapping[str, int]:
-    from adastack.lab.league.weights import Sizes
+    from adastack.lab.league.weights import sizes_on
 
-    sizes, hidden = Sizes(task), widths(task, entrants)
+    sizes, hidden = sizes_on(task), widths(task, entrants)
     return {each.label: sizes.carried_bytes(each, hidden[each]) for each in entrants}
 
 
 def _with_interval(values: Floats) -> str | None:
     if not len(values):
         return None
-    interval = f" {mean_interval(values)}" if len(values) > 1 else ""
+    interval = f" {t_interval(values)}" if len(values) > 1 else ""
     return f"{values.mean():.3g}{interval}"
 
 

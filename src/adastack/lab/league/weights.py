@@ -40,17 +40,15 @@ def n_weights(net: ActorCritic, stack_size: int) -> int:
 
 def _cell_weights(cell: str, hidden: int) -> int:
     """A cell's weights are a polynomial of its width, so that three small ones tell of all."""
-    if cell == NO_CELL:
-        return 0
-    curve = np.polyfit((1, 2, 3), _small_cells(cell), 2)
-    return round(float(np.polyval(curve, hidden)))
+    return 0 if cell == NO_CELL else round(float(np.polyval(_cell_curve(cell), hidden)))
 
 
 @cache
-def _small_cells(cell: str) -> tuple[int, ...]:
+def _cell_curve(cell: str) -> Any:
     rng = np.random.default_rng(0)
     drawn = (load_cell(cell).draw(hidden, rng) for hidden in (1, 2, 3))
-    return tuple(sum(array.size for array in weights.values()) for weights in drawn)
+    counts = [sum(array.size for array in weights.values()) for weights in drawn]
+    return np.polyfit((1, 2, 3), counts, 2)
 
 
 def matched(count: Callable[[int], int], target: int) -> int:
@@ -106,6 +104,12 @@ class Sizes:
 
     def _net(self, entrant: Entrant) -> ActorCritic:
         return self._agent(entrant).net
+
+
+@cache
+def sizes_on(task: str) -> Sizes:
+    """The networks on a task, which is made once."""
+    return Sizes(task)
 
 
 def replace_hidden(net: ActorCritic, hidden: int) -> ActorCritic:

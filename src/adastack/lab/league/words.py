@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adastack.lab.statistics import LEVEL, Floats, Interval, contrast_interval, mean_interval
+import numpy as np
+
+from adastack.lab.statistics import LEVEL, Floats, Interval, difference_interval, t_interval
 
 LEAST_SEEDS = 2
 MARGIN = 0.05
@@ -62,7 +64,7 @@ def standing(task: str, scores: Mapping[str, Floats]) -> Standing | None:
     """How memories stand on a task; None unless two have seeds enough.
 
     A memory is worse if the interval of its gap to the best is above 0 and the gap above the
-    margin, and as good if the interval is below the margin. The intervals are wider the more
+    margin, and as good if the interval is below the margin. The intervals are Welch's, and wider the more
     memories there are, so that many are not more easily told apart than two.
 
     Example:
@@ -70,8 +72,6 @@ def standing(task: str, scores: Mapping[str, Floats]) -> Standing | None:
         >>> print(standing("repeat-first", scores))
         best: AS(2), 1 [1, 1]; as good: GRU; worse: none by 0.9 [0.542, 1.26]
     """
-    import numpy as np
-
     known = {label: np.asarray(v, float) for label, v in scores.items() if len(v) >= LEAST_SEEDS}
     if len(known) < LEAST_SEEDS:
         return None
@@ -84,7 +84,7 @@ def standing(task: str, scores: Mapping[str, Floats]) -> Standing | None:
         if label == best:
             continue
         gap = means[best] - means[label]
-        interval = contrast_interval((known[best], values), (1, -1), level)
+        interval = difference_interval(known[best], values, level)
         if interval.low > 0 and gap > margin:
             worse.append(Gap(label, gap, interval))
         elif interval.high <= margin:
@@ -93,7 +93,7 @@ def standing(task: str, scores: Mapping[str, Floats]) -> Standing | None:
             unclear.append(label)
     worse.sort(key=lambda each: each.gap)
     return Standing(
-        task, best, means[best], mean_interval(known[best]),
+        task, best, means[best], t_interval(known[best]),
         tuple(as_good), tuple(unclear), tuple(worse),
     )  # fmt: skip
 
