@@ -18,9 +18,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 1500)
 SMOKE_LENGTHS = (4,)
 SOLVED = 0.95
 """The success from which on a seed has learned its maze."""
-ENTRANTS = tuple(
-    map(entrant_of, ("adaptive:2", "none+gru", "none+lstm", "none+lru", "frame:16"))
-)
+ENTRANTS = tuple(map(entrant_of, ("adaptive:2", "none+gru", "none+lstm", "none+lru", "frame:16")))
 
 
 def _points(lengths: tuple[int, ...]) -> tuple[Point, ...]:
@@ -66,24 +64,14 @@ def _figure(results: Results, caption: str) -> Figure:
 def _longest(results: Results) -> Table:
     """Where each memory stops learning: the longest maze that every seed learns, and the rest."""
     rows: list[list[str | float | int | None]] = []
-    for place, memory in enumerate(STUDY.points[0].memories):
-        all_learn: str | None = None
-        fails: str | None = None
-        said = []
-        for point in STUDY.shown(results):
-            if place >= len(point.memories):
-                continue
-            values = values_of(results, STUDY, point, point.memories[place], "success")
-            if not len(values):
-                continue
-            good = int((values >= SOLVED).sum())
-            said.append(f"{point.name}: {good} of {len(values)} {wilson_interval(good, len(values))}")
-            if fails is None and good == len(values):
-                all_learn = point.name
-            elif fails is None:
-                fails = point.name
-        if said:
-            rows.append([memory.label, all_learn, fails, "; ".join(said)])
+    for memory in STUDY.points[0].memories:
+        counts = _counts(results, memory.label)
+        if counts:
+            fails = next((name for name, (good, tried) in counts.items() if good < tried), None)
+            learned = list(counts)[: list(counts).index(fails)] if fails else list(counts)
+            said = (f"{name}: {good} of {tried} {wilson_interval(good, tried)}"
+                    for name, (good, tried) in counts.items())  # fmt: skip
+            rows.append([memory.label, learned[-1] if learned else None, fails, "; ".join(said)])
     header = ["memory", "every seed learns up to", "first length at which one fails"]
     return Table(
         "longest",
@@ -91,6 +79,17 @@ def _longest(results: Results) -> Table:
         rows,
         f"Where each memory stops learning: seeds with a success of at least {SOLVED:.0%}.",
     )
+
+
+def _counts(results: Results, label: str) -> dict[str, tuple[int, int]]:
+    """By length: how many seeds learned it, of how many that were run."""
+    found = {}
+    for point in STUDY.shown(results):
+        for memory in point.memories:
+            values = values_of(results, STUDY, point, memory, "success")
+            if memory.label == label and len(values):
+                found[point.name] = int((values >= SOLVED).sum()), len(values)
+    return found
 
 
 CLAIMS = (

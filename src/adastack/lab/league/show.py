@@ -44,9 +44,7 @@ def show_league(results: Results, league: League) -> Analysis:
 
 def standings(results: Results, study: Study, points: Sequence[Point]) -> list[Standing]:
     """How memories stand on every task that has runs enough."""
-    found = (
-        standing(point.name, _scores(results, study, point, SCORE)) for point in points
-    )
+    found = (standing(point.name, _scores(results, study, point, SCORE)) for point in points)
     return [each for each in found if each is not None]
 
 

@@ -57,4 +57,3 @@ def _rate(session: Any) -> float:
 def _spec(entrant: Entrant) -> str:
     cell = f"+{entrant.cell}" if entrant.recurrent else ""
     return f"{entrant.rule}:{entrant.stack_size}{cell}"
-

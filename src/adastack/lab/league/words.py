@@ -64,8 +64,8 @@ def standing(task: str, scores: Mapping[str, Floats]) -> Standing | None:
     """How memories stand on a task; None unless two have seeds enough.
 
     A memory is worse if the interval of its gap to the best is above 0 and the gap above the
-    margin, and as good if the interval is below the margin. The intervals are Welch's, and wider the more
-    memories there are, so that many are not more easily told apart than two.
+    margin, and as good if the interval is below the margin. The intervals are Welch's, and wider
+    the more memories there are, so that many are not more easily told apart than two.
 
     Example:
         >>> scores = {"none": [0.1, 0.2, 0.0], "AS(2)": [1.0, 1.0, 1.0], "GRU": [1.0, 1.0, 1.0]}
