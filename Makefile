@@ -8,6 +8,7 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 DOCS := $(VENV)/.docs
 RLLIB := .venv-rllib
+PEERS := .venv-peers
 # Neighbours stay on one process, so that what one compiles serves the next; who is done takes over.
 SIDE_BY_SIDE := -n 2 --dist worksteal
 
@@ -59,7 +60,17 @@ docs: $(DOCS) ## the documentation as a site, in site/
 bench: $(DEV) ## the speed figures, as ratios measured in one run
 	$(BIN)/adastack bench
 
-clean: ## remove what make made
-	rm -rf $(VENV) $(RLLIB) build site .pytest_cache .mypy_cache .ruff_cache
+$(PEERS)/%/.made: constraints-peers.txt
+	$(PYTHON) -m venv $(PEERS)/$*
+	$(PEERS)/$*/bin/python -m pip --disable-pip-version-check --quiet install \
+		--constraint constraints-peers.txt $*
+	@touch $@
 
-.PHONY: help demo test test-slow test-faults test-rllib check docs bench clean
+bench-peers: $(DEV) $(PEERS)/memorax/.made $(PEERS)/sb3-contrib/.made $(PEERS)/rejax/.made ## recurrent PPO beside other libraries
+	$(BIN)/python benchmarks/peers/compare.py $(BIN)/python \
+		$(PEERS)/memorax/bin/python $(PEERS)/sb3-contrib/bin/python $(PEERS)/rejax/bin/python
+
+clean: ## remove what make made
+	rm -rf $(VENV) $(RLLIB) $(PEERS) build site .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: help demo test test-slow test-faults test-rllib check docs bench bench-peers clean

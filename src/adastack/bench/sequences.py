@@ -62,7 +62,7 @@ def _step(trainer: FiniteTrainer, evaluate: Evaluate) -> Callable[[], Any]:
 
     @jax.jit
     def step(params: Any, moments: Any) -> Any:
-        gradient, _ = jax.grad(loss, has_aux=True)(params, batch, schedule, evaluate, s)
+        gradient = jax.grad(loss)(params, batch, schedule, evaluate, s)
         return descend(params, moments, gradient, schedule.learning_rate, s)
 
     wait: Any = jax.block_until_ready

@@ -93,7 +93,7 @@ class Sizes:
         columns = self._agent(entrant).columns
         slot = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype, _ in columns)
         state = load_cell(entrant.cell).width(hidden) * FLOAT if entrant.recurrent else 0
-        return (entrant.stack_size - 1) * slot + state
+        return int((entrant.stack_size - 1) * slot + state)
 
     def _agent(self, entrant: Entrant) -> StackAgent:
         if entrant not in self._agents:

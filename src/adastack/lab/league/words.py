@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -153,6 +153,6 @@ def _tasks(names: Sequence[str]) -> str:
     return _listed(names) if names else "no task"
 
 
-def _listed(words: Sequence[str] | object) -> str:
-    found = list(words)  # type: ignore[call-overload]
+def _listed(words: Iterable[str]) -> str:
+    found = list(words)
     return ", ".join(found[:-1]) + f" and {found[-1]}" if len(found) > 1 else "".join(found)
