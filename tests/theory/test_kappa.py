@@ -50,32 +50,41 @@ def test_the_shortest_tmaze_below_kappa_by_trying_every_policy():
     )
 
 
+KAPPA = {
+    "adaptive": {
+        "passive-tmaze:length=2": 2,
+        "passive-tmaze:length=64": 2,
+        "passive-tmaze:length=16,random_length=true,continual=true": 2,
+        "active-tmaze:length=16": 2,
+        "active-tmaze:length=6,random_length=true": 2,
+        "active-tmaze:length=6,continual=true": 2,
+        "xormaze": 3,
+        "heaven-hell": 2,
+        "repeat-first": 2,
+        "memory-length": 2,
+        "memory-length:bits=3": 2,
+        "office": 2,
+        "key-order": 2,
+        "pomdp:file=tmaze": 2,
+    },
+    "frame": {
+        "passive-tmaze:length=7": 7,
+        "passive-tmaze:length=7,continual=true": 7,
+        "active-tmaze:length=4": 4,
+        "active-tmaze:length=4,continual=true": 4,
+        "xormaze": 4,
+        "heaven-hell": 6,
+        "memory-length:length=6": 7,
+    },
+    "push_skip": {
+        "xormaze": 3,
+    },
+}
+
+
 @pytest.mark.parametrize(
     ("spec", "rule", "expected"),
-    [
-        ("passive-tmaze:length=2", "adaptive", 2),
-        ("passive-tmaze:length=64", "adaptive", 2),
-        ("passive-tmaze:length=16,random_length=true,continual=true", "adaptive", 2),
-        ("passive-tmaze:length=7", "frame", 7),
-        ("passive-tmaze:length=7,continual=true", "frame", 7),
-        ("active-tmaze:length=16", "adaptive", 2),
-        ("active-tmaze:length=6,random_length=true", "adaptive", 2),
-        ("active-tmaze:length=6,continual=true", "adaptive", 2),
-        ("active-tmaze:length=4", "frame", 4),
-        ("active-tmaze:length=4,continual=true", "frame", 4),
-        ("xormaze", "adaptive", 3),
-        ("xormaze", "push_skip", 3),
-        ("xormaze", "frame", 4),
-        ("heaven-hell", "adaptive", 2),
-        ("heaven-hell", "frame", 6),
-        ("repeat-first", "adaptive", 2),
-        ("memory-length", "adaptive", 2),
-        ("memory-length:bits=3", "adaptive", 2),
-        ("memory-length:length=6", "frame", 7),
-        ("office", "adaptive", 2),
-        ("key-order", "adaptive", 2),
-        ("pomdp:file=tmaze", "adaptive", 2),
-    ],
+    [(spec, rule, k) for rule, found in KAPPA.items() for spec, k in found.items()],
 )
 def test_kappa_and_its_proof(spec, rule, expected):
     task = make_task(spec)

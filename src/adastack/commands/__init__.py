@@ -57,6 +57,17 @@ def check_out(path: Path) -> None:
         raise ValueError(f"--out expects a folder that can be written, actual: {path.parent}")
 
 
+def add_env_argument(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--env-arg``, the arguments with which an environment is made."""
+    parser.add_argument(
+        "--env-arg",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an argument of the environment; may be repeated",
+    )
+
+
 def whole_number(text: str) -> int:
     """An integer from the command line, also written as 1e6."""
     try:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from adastack.commands import Output, check_out
-from adastack.commands.archive import add_archive_argument, archive_of, notices
+from adastack.commands.archive import add_archive_argument, add_store_argument, archive_of, notices
 from adastack.lab.episodes import watch_all
 from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES
@@ -24,9 +24,7 @@ from adastack.lab.store import ROOT, Store
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack report``."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="experiments, or all (all)")
-    parser.add_argument(
-        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
-    )
+    add_store_argument(parser)
     parser.add_argument(
         "--scale", choices=SCALES, default="paper", help="whose runs are counted (paper)"
     )

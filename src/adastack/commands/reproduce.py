@@ -8,20 +8,18 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.commands.archive import add_archive_argument, archive_of, notices
+from adastack.commands.archive import add_runner_arguments, archive_of, check_backend, notices
 from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES, Experiment
 from adastack.lab.experiments import choose_experiments
 from adastack.lab.job import Job, merged
 from adastack.lab.live import duration, label, watch_jobs
 from adastack.lab.local import available_cores
-from adastack.lab.runner import BACKENDS
 from adastack.lab.runner import run as run_jobs
 from adastack.lab.speed_estimates import SpeedEstimates
 from adastack.lab.store import ROOT, Store
@@ -60,18 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="leave out runs with one of these words: NAME --skip lstm transformer, "
         "or --skip=lstm,transformer NAME",
     )
-    where = parser.add_argument_group("where it runs")
-    where.add_argument(
-        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
-    )
-    add_archive_argument(where)
-    where.add_argument("--workers", type=int, metavar="N", help="runs at a time (one a core)")
-    where.add_argument(
-        "--backend", choices=BACKENDS, default="local", help="processes here (this), or Ray"
-    )
-    where.add_argument(
-        "--address", metavar="HOST:PORT", help="of the Ray cluster (one is started here)"
-    )
+    add_runner_arguments(parser.add_argument_group("where it runs"))
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -90,8 +77,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     about = {"scale": args.scale, "store": str(args.store)}
     if args.list:
         return {**about, "list": [_line(chosen[name], jobs) for name, jobs in sweeps.items()]}
-    if args.address and args.backend != "ray":
-        raise ValueError("--address expects --backend ray")
+    check_backend(args)
     store, archive = Store(args.store), archive_of(args)
     if args.dry_run:
         store.check()

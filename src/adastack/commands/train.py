@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from adastack.commands import Output, whole_number
+from adastack.commands import Output, add_env_argument, whole_number
 from adastack.deep.cell_table import CELLS
 from adastack.deep.network_table import NETWORKS
 from adastack.progress import watch
@@ -50,13 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--steps", type=whole_number, default=1_000_000, help="steps of each seed (1e6)"
     )
-    parser.add_argument(
-        "--env-arg",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an argument of the environment; may be repeated",
-    )
+    add_env_argument(parser)
     parser.add_argument("--seeds", type=whole_number, default=1, help="how many seeds (1)")
     parser.add_argument("--seed", type=whole_number, default=0, help="the first of them (0)")
     parser.add_argument("--out", type=Path, help="the run's folder (runs/ and a readable name)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from adastack.extras import check_installed
@@ -48,11 +47,14 @@ class FunctionalBase:
     """
 
     time_limit: int | None = None
-    least: ClassVar[Mapping[str, int]] = {}
-    """The options of a dataclass that are integers, and the least that each can be."""
+    _least: ClassVar[dict[str, int]] = {}
+
+    def __init_subclass__(cls, *, least: dict[str, int] | None = None) -> None:
+        """``least``: the options of a dataclass that are integers, and the least of each."""
+        cls._least = {**cls._least, **(least or {})}
 
     def __post_init__(self) -> None:
-        for name, least in self.least.items():
+        for name, least in self._least.items():
             object.__setattr__(self, name, checked_integer(name, getattr(self, name), least))
 
     def begin(self, key: Array) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from adastack.extras import check_installed
 
@@ -50,7 +50,7 @@ class PhysicsState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MaskedCartPole(FunctionalBase):
+class MaskedCartPole(FunctionalBase, least={"time_limit": 1}):
     """`MaskedCartPoleEnv` as pure functions, in single precision.
 
     Example:
@@ -61,7 +61,6 @@ class MaskedCartPole(FunctionalBase):
         ((2,), (4,))
     """
 
-    least: ClassVar = {"time_limit": 1}
     shows: str = "velocity"
     """What is seen: ``velocity`` or ``position``."""
     time_limit: int = TIME_LIMIT

@@ -7,7 +7,7 @@ another face there. Turns are named as the camera sees the cube.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from adastack.extras import check_installed
 
@@ -45,7 +45,7 @@ class CubeState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cube(FunctionalBase):
+class Cube(FunctionalBase, least={"time_limit": 1}):
     """A scrambled 2x2x2 cube; solving it pays 1 and ends the episode.
 
     Example:
@@ -57,7 +57,6 @@ class Cube(FunctionalBase):
         ((24,), False)
     """
 
-    least: ClassVar = {"time_limit": 1}
     view: str = "face"
     """What is seen: ``face`` (4 stickers), ``orthographic`` (12) or ``full`` (24)."""
     depth: int = 3

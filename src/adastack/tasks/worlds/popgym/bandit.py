@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,10 +31,9 @@ class Arms(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MultiarmedBandit(FunctionalBase):
+class MultiarmedBandit(FunctionalBase, least={"arms": 1, "time_limit": 1}):
     """POPGym's MultiarmedBandit: each pull pays or costs the same."""
 
-    least: ClassVar = {"arms": 1, "time_limit": 1}
     arms: int = 10
     """How many there are."""
     time_limit: int = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -38,8 +38,7 @@ class BoardState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Board(FunctionalBase):
-    least: ClassVar = {"size": 5}
+class _Board(FunctionalBase, least={"size": 5}):
     size: int = 8
     """Cells along each side."""
 
@@ -103,10 +102,9 @@ class Battleship(_Board):
 
 
 @dataclass(frozen=True)
-class MineSweeper(_Board):
+class MineSweeper(_Board, least={"size": 2}):
     """POPGym's MineSweeper; its action (row, column) is ``row * size + column`` here."""
 
-    least: ClassVar = {"size": 2}
     size: int = 4
     """Cells along each side."""
     mines: int = 2

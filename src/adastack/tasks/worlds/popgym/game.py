@@ -19,10 +19,9 @@ def right_or_wrong(right: Array, share: float) -> Array:
 
 
 @dataclass(frozen=True)
-class CardGame(FunctionalBase):
+class CardGame(FunctionalBase, least={"decks": 1}):
     """A game with decks of cards."""
 
-    least: ClassVar = {"decks": 1}
     decks: int = 1
     """How many decks there are."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -42,8 +42,7 @@ class Walk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Labyrinth(FunctionalBase):
-    least: ClassVar = {"size": 6}
+class _Labyrinth(FunctionalBase, least={"size": 6}):
     size: int = 10
     """Cells along each side, without one outer wall; even."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,10 +26,9 @@ TILE = 64
 
 
 @dataclass(frozen=True)
-class PositionOnlyPendulum(FunctionalBase):
+class PositionOnlyPendulum(FunctionalBase, least={"time_limit": 1}):
     """POPGym's PositionOnlyPendulum, in single precision; with ``noise`` its noisy one."""
 
-    least: ClassVar = {"time_limit": 1}
     time_limit: int = 200
     """Steps after which an episode is truncated."""
     noise: float = 0.0
