@@ -21,6 +21,7 @@ from adastack.deep.exploration import (
     decisions,
     first_noise,
     noise,
+    once,
     periods,
     renewed,
     weights_of,
@@ -45,6 +46,7 @@ from adastack.deep.networks.observations import Leaf, check_net
 from adastack.deep.networks.prefixes import Prefixes, prefixes_of
 from adastack.deep.recurrent import begun_where, first_carry
 from adastack.deep.settings import PPOSettings
+from adastack.deep.unsettled import Chain, no_decisions, settled, unsettled
 from adastack.deep.update import Batch, Evaluation, Params, scaled, schedule_at, update
 from adastack.deep.waits import Decided, Wait, no_wait, standing, waited
 from adastack.process.events import ATTEMPT, LEARNING, WHILE_GOING_ON
@@ -78,6 +80,8 @@ class Learner(NamedTuple):
     params: Params
     moments: Any
     env: EnvState
+    chain: Chain | None = None
+    """The decisions whose outcome is not known yet, if a wait is one decision."""
 
 
 class Steps(NamedTuple):
@@ -197,7 +201,8 @@ class FiniteTrainer:
         places = (jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock))
         env = EnvState(*places, held, wait, carry)
         adam = optax.ScaleByAdamState(np.int32(0), zeros, zeros)
-        return Learner(params, (adam, np.zeros(2, np.float32)), env)
+        chain = no_decisions(n, len(self.heads.heads), heads) if self.settings.waits else None
+        return Learner(params, (adam, np.zeros(2, np.float32)), env, chain)
 
     # One chunk: some updates of all seeds.
 
@@ -238,17 +243,24 @@ class FiniteTrainer:
         tables, env, steps = self._roll_out(learner, keys[:, 0])
         log = self._log(steps)
 
-        def learn(one: Any) -> tuple[Params, Any, Array]:
-            params, (adam, scale), tables, steps, reward, last_agent, carry, key = one
-            scale, batch = self._batch(params, tables, scale, steps, reward, last_agent, carry)
+        def learn(one: Any) -> tuple[Params, Any, Chain | None, Array]:
+            (params, (adam, scale), before, chain), tables, steps, reward, after, key = one
+            if chain is None:
+                scale, batch = self._batch(
+                    params, tables, scale, steps, reward, after.agent, before.carry
+                )
+            else:
+                scale, batch, chain = self._decisions(
+                    params, tables, scale, steps, reward, after, chain
+                )
             params, adam, learning = update(
                 params, adam, batch, key, schedule, self.evaluate, self.settings
             )
-            return params, (adam, scale), learning
+            return params, (adam, scale), chain, learning
 
-        what = (tables, steps, log.reward, env.agent, learner.env.carry, keys[:, 1])
-        params, moments, learning = jax.lax.map(learn, (learner.params, learner.moments, *what))
-        return Learner(params, moments, env), log, learning
+        what = (learner, tables, steps, log.reward, env, keys[:, 1])
+        params, moments, chain, learning = jax.lax.map(learn, what)
+        return Learner(params, moments, env, chain), log, learning
 
     # Rollout.
 
@@ -407,23 +419,49 @@ class FiniteTrainer:
             value = evaluation.value.reshape(reward.shape)
             terminated = over if s.limits_end else self._terminated(steps)
             rest = (value, next_value, terminated, over)
-            if steps.decided is None:
-                advantage = generalised_advantages(reward, *rest, s.gamma, s.gae_lambda)
-            else:
-                advantage = decision_advantages(steps.decided, *rest, s.gae_lambda)
+            advantage = generalised_advantages(reward, *rest, s.gamma, s.gae_lambda)
             returns = advantage + value
-        elif steps.decided is None:
-            advantage = returns = monte_carlo_returns(reward, over, s.gamma)
         else:
-            advantage = returns = decision_returns(steps.decided, over)
-        weight = weights_of(s, steps.decision, steps.decided, len(self.heads.heads))
-        outcome = Outcome(reward, steps.over)
-        scale, advantage = scaled(s, scale, advantage, outcome, weight)
-        batch = Batch(
-            at, steps.joint.reshape(-1), evaluation.log_prob, advantage.reshape(-1),
-            returns.reshape(-1), None if weight is None else weight.reshape(over.size, -1),
+            advantage = returns = monte_carlo_returns(reward, over, s.gamma)
+        weight = weights_of(s, steps.decision, None, len(self.heads.heads))
+        scale, advantage = scaled(s, scale, advantage, Outcome(reward, steps.over), weight)
+        joint = steps.joint.reshape(-1)
+        return scale, batch_of(at, joint, evaluation.log_prob, advantage, returns, weight)
+
+    def _decisions(
+        self, params: Params, tables: tuple[Array, Array] | None, scale: Array, steps: Steps,
+        reward: Array, after: EnvState, chain: Chain,
+    ) -> tuple[Array, Batch, Chain]:  # fmt: skip
+        """As `_batch`, of decisions instead of steps; also those whose outcome is not known yet.
+
+        ``after`` are the environments after the rollout, ``chain`` is what the last one left over.
+        """
+        s, over, agent = self.settings, self._episode_over(steps.over), steps.agent.reshape(-1)
+        assert steps.decided is not None and after.wait is not None
+        evaluation = self._evaluation(
+            self._rows(params, tables, agent), steps.joint.reshape(-1)
+        )
+        now = Chain(
+            steps.agent, steps.joint, evaluation.log_prob.reshape(*reward.shape, -1),
+            self._following(steps, after.agent),
+            over if s.limits_end else self._terminated(steps), over, steps.decision, steps.decided,
         )  # fmt: skip
-        return scale, batch
+        chain = jax.tree.map(lambda *parts: jnp.concatenate(parts), chain, now)
+        learned = settled(chain.decided, chain.over, after.wait.lasted > 0)
+        if s.critic:
+            value = self._values(params, tables, chain.agent)
+            rest = (value, self._values(params, tables, chain.following))
+            advantage = decision_advantages(
+                chain.decided, *rest, chain.terminated, chain.over, s.gae_lambda
+            )
+            returns = advantage + value
+        else:
+            advantage = returns = decision_returns(chain.decided, chain.over)
+        weight = once(chain.decision, learned, len(self.heads.heads))
+        scale, advantage = scaled(s, scale, advantage, Outcome(reward, steps.over), weight)
+        what = (chain.agent.reshape(-1), chain.joint.reshape(-1), chain.log_prob)
+        batch = batch_of(*what, advantage, returns, weight)
+        return scale, batch, unsettled(chain, learned)
 
     def _as_rolled_out(
         self, params: Params, tables: tuple[Array, Array] | None, steps: Steps, last_agent: Array,
@@ -496,6 +534,17 @@ class FiniteTrainer:
 
     def _joint(self, outputs: Array) -> Array:
         return joint_log_probs(outputs, self.n_actions, self.n_memory, self.settings.action_form)
+
+
+def batch_of(
+    at: Any, joint: Array, log_prob: Array, advantage: Array, returns: Array, weight: Array | None
+) -> Batch:
+    """Steps or decisions of all environments as rows to learn from."""
+    n = advantage.size
+    flat = None if weight is None else weight.reshape(n, -1)
+    return Batch(
+        at, joint, log_prob.reshape(n, -1), advantage.reshape(-1), returns.reshape(-1), flat
+    )
 
 
 def heads_for(n_actions: int, n_memory: int, form: str) -> Product:

@@ -206,11 +206,13 @@ def update(
 
     That is the mean loss and, measured on the last minibatch once all is done, how things stand.
     """
-    rows, counts = _minibatch_rows(key, settings), None
+    counts = None
     if settings.waits:
         assert batch.weight is not None
         counts = batch.weight[:, 0] > 0
-        rows = _rows_that_count(rows, counts)
+        rows = _rows_that_count(key, counts, settings)
+    else:
+        rows = _minibatch_rows(key, settings)
 
     def step(carry: tuple[Params, Any], row: Array) -> tuple[tuple[Params, Any], Array]:
         params, moments = carry
@@ -251,17 +253,18 @@ def _minibatch_rows(key: Array, settings: PPOSettings) -> Array:
     n, epochs = settings.steps_per_update, settings.n_epochs
     if settings.recurrent:
         n = settings.n_envs
-    if settings.n_minibatches == 1 and not settings.waits:
+    if settings.n_minibatches == 1:
         return jnp.zeros((epochs, 0), jnp.int32)
     order = jnp.argsort(jax.random.bits(key, (epochs, n)), axis=1)
     return order.reshape(epochs * settings.n_minibatches, -1)
 
 
-def _rows_that_count(rows: Array, counts: Array) -> Array:
-    """Minibatches of the rows that count, each about as often as the others."""
-    shuffled = rows.reshape(-1, len(counts))
+def _rows_that_count(key: Array, counts: Array, settings: PPOSettings) -> Array:
+    """(minibatches of all epochs, rows): those that count, each about as often as the others."""
+    shuffled = jnp.argsort(jax.random.bits(key, (settings.n_epochs, len(counts))), axis=1)
     # Rows that count first, in their order; what is missing is filled by going round.
     order = jnp.argsort(~counts[shuffled], axis=1, stable=True)
     first = jnp.take_along_axis(shuffled, order, axis=1)
     number = jnp.maximum(counts.sum(), 1)
-    return first[:, jnp.arange(len(counts)) % number].reshape(rows.shape)
+    rows = first[:, jnp.arange(settings.steps_per_update) % number]
+    return rows.reshape(settings.n_epochs * settings.n_minibatches, -1)
