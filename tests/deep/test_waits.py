@@ -1,5 +1,7 @@
 """A wait is one decision: closed forms, a slow definition, and what it lets PPO learn."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -122,9 +124,13 @@ def test_without_a_critic_a_reward_during_a_wait_is_learned_from():
 
 def test_only_steps_that_decide_something_are_learned_from():
     counts = jnp.asarray([False, True, False, True, True, False])
-    rows = jnp.asarray([[3, 0], [1, 2], [5, 4], [4, 5], [3, 0], [1, 2]])  # Two epochs.
-    found = _rows_that_count(rows, counts)
-    assert found.tolist() == [[3, 1], [4, 3], [1, 4], [4, 3], [1, 4], [3, 1]]
+    chosen = settings_for("default", "ppo", {"n_envs": 1, "n_steps": 6, "batch_size": 2})
+    found = _rows_that_count(jax.random.key(0), counts, replace(chosen, n_epochs=2))
+    assert found.shape == (2 * 3, 2)
+    for epoch in np.asarray(found).reshape(2, 6):
+        assert sorted(epoch[:3]) == sorted(epoch[3:]) == [1, 3, 4], "each as often as the others"
+    more = _rows_that_count(jax.random.key(0), jnp.ones(9, bool), replace(chosen, n_epochs=2))
+    assert all(len(set(epoch)) == 6 for epoch in np.asarray(more).reshape(2, 6).tolist())
 
 
 def test_a_held_decision_that_is_met_in_several_waits_counts_once():

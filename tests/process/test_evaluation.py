@@ -8,7 +8,7 @@ from adastack.memory.regret import regrets
 from adastack.process import evaluation
 from adastack.process.evaluation import Evaluator
 from adastack.tasks import FiniteTask, active_tmaze, passive_tmaze, xormaze
-from adastack.tasks.tmaze import DOWN, GREEN, RED, UP
+from adastack.tasks.tmaze import BLUE, DOWN, GREEN, GREY, LEFT, RED, RIGHT, UP
 from adastack.theory.kappa import quick_optimum
 
 
@@ -37,6 +37,17 @@ def test_waiting_for_ever_is_worth_its_discounted_sum():
     assert evaluated.discounted == pytest.approx(1 / (1 - gamma))
     assert not evaluated.exact
     assert evaluator.summary(evaluated)["optimality"] == pytest.approx(1)
+
+
+def test_a_loop_is_counted_as_whole_rounds():
+    """Between the corridor's last cell and the junction: a round is two steps, one in each."""
+    evaluator = Evaluator(active_tmaze(5, continual=True), "none", 1)
+    played = evaluator.play(
+        lambda stack: np.eye(4)[LEFT if stack[0] == BLUE else RIGHT],
+        deterministic=True, episodes=3, seed=0,
+    )  # fmt: skip
+    assert (played.exact, played.success, played.steps) == (True, 0.0, 2.0)
+    assert played.remembered[[GREY, BLUE], 0].tolist() == [1, 1]
 
 
 def test_leaving_at_once_is_worth_nothing_exactly():

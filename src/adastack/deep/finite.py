@@ -437,10 +437,9 @@ class FiniteTrainer:
         ``after`` are the environments after the rollout, ``chain`` is what the last one left over.
         """
         s, over, agent = self.settings, self._episode_over(steps.over), steps.agent.reshape(-1)
-        assert steps.decided is not None and after.wait is not None
-        evaluation = self._evaluation(
-            self._rows(params, tables, agent), steps.joint.reshape(-1)
-        )
+        assert steps.decided is not None
+        assert after.wait is not None
+        evaluation = self._evaluation(self._rows(params, tables, agent), steps.joint.reshape(-1))
         now = Chain(
             steps.agent, steps.joint, evaluation.log_prob.reshape(*reward.shape, -1),
             self._following(steps, after.agent),

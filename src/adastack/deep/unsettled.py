@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -48,9 +49,7 @@ def no_decisions(n_envs: int, n_heads: int, n_held: int) -> Chain:
     number = jnp.zeros(shape, jnp.int32)
     log_prob = jnp.zeros((*shape, n_heads), jnp.float32)
     held = jnp.zeros((*shape, n_held), jnp.uint32)
-    return Chain(
-        number, number, log_prob, number, none, none, held, Decided(none, zeros, zeros)
-    )
+    return Chain(number, number, log_prob, number, none, none, held, Decided(none, zeros, zeros))
 
 
 def settled(decided: Decided, over: Array, waiting: Array) -> Array:
@@ -80,9 +79,9 @@ def unsettled(chain: Chain, learned: Array) -> Chain:
     def moved(array: Array) -> Array:
         return jnp.zeros((MOST, *array.shape[1:]), array.dtype).at[row, env].set(array, mode="drop")
 
-    decided = Decided(*(moved(part) for part in chain.decided))
-    decided = decided._replace(done=moved(left))
-    return Chain(*(moved(part) for part in chain[:-1]), decided)
+    marked = chain._replace(decided=chain.decided._replace(done=left))
+    moved_chain: Chain = jax.tree.map(moved, marked)
+    return moved_chain
 
 
 def _from_here_on(flag: Array) -> Array:

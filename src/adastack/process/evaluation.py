@@ -4,6 +4,9 @@ Where nothing but the start of an attempt is random, the answer is exact: every 
 to its end, and in a continual task the attempts form a small Markov chain that is solved. Where
 actions or outcomes are random, attempts are sampled. What a continual agent remembers is always
 sampled: an observation may be kept for any number of attempts.
+
+A `StretchedTask` writes rows of cells that look alike as one state. They are passed at once where
+the agent's choice leaves its stack as it is, so a billion cells take no longer than a few.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from adastack.process.stacks import StackIndex
 from adastack.process.tables import cue_classes, stackless_tables
 from adastack.process.walk import (
     AGENT,
+    CELL,
     COUNTS,
     DISCOUNTED,
     HELD,
@@ -33,10 +37,12 @@ from adastack.process.walk import (
     LIMIT,
     LOOP,
     MARK_AGENT,
+    MARK_CELL,
     MARK_STATE,
     MARK_STEPS,
     MEMORY_ACTION,
     MISSING,
+    OVER,
     PLACES,
     REMEMBERED,
     REWARD,
@@ -44,9 +50,11 @@ from adastack.process.walk import (
     STEPS,
     SUMS,
     SYMBOL,
+    Stretch,
     walk,
 )
 from adastack.tasks.finite import FiniteTask, Floats
+from adastack.tasks.stretched import StretchedTask
 
 MAX_STARTS = 2000
 """Up to this many different beginnings of an attempt are followed; beyond, they are sampled."""
@@ -117,22 +125,26 @@ class Evaluator:
 
     def __init__(
         self,
-        task: FiniteTask,
+        task: FiniteTask | StretchedTask,
         memory: str,
         stack_size: int,
         gamma: float = 0.99,
         solve: Solve | None = None,
     ) -> None:
-        self.task, self.stack_size, self.gamma, self._solve = task, stack_size, gamma, solve
+        self.task, self.stretch, self.n_states = _written_out(task)
+        self.stack_size, self.gamma, self._solve = stack_size, gamma, solve
         self.random = memory == RANDOM
         self.rule = learning_rule(memory)
-        self.cues = cue_classes(task)[0]
-        self.tables = stackless_tables(task, 1 if self.random else self.rule.actions(stack_size))
+        self.cues = cue_classes(self.task)[0]
+        n_memory_actions = 1 if self.random else self.rule.actions(stack_size)
+        self.tables = stackless_tables(self.task, n_memory_actions)
 
     @cached_property
     def optimum(self) -> Optimum | None:
         """What policies are compared with."""
-        return None if self._solve is None else self._solve(self.task, self.gamma)
+        if self._solve is None or len(self.stretch.cells):
+            return None
+        return self._solve(self.task, self.gamma)
 
     @cached_property
     def certain(self) -> bool:
@@ -224,7 +236,7 @@ class Policies(Protocol):
 
 def evaluate_policies(
     learned: Policies,
-    task: FiniteTask | None,
+    task: FiniteTask | StretchedTask | None,
     solve: Solve,
     *,
     episodes: int,
@@ -244,7 +256,7 @@ def evaluate_policies(
         memories: For each seed, the memory with which it begins; see `Evaluator.play`.
     """
     task = learned.task if task is None else task
-    check_same_signals(learned.task, task)
+    check_same_signals(learned.task, _written_out(task)[0])
     evaluator = Evaluator(task, learned.memory, learned.stack_size, learned.settings.gamma, solve)
     rows, walked = [], 0
     for index, number in enumerate(learned.seeds):
@@ -275,7 +287,9 @@ class _Attempts:
         self.memory = memory if evaluator.task.continual else None
         # Walks in which nothing is random end or loop; any other may go on for ever.
         self.may_loop = certain and evaluator.task.time_limit is None
-        self.limit = np.inf if certain else max(LONGEST, 4 * evaluator.task.n_states)
+        # A loop up to a time limit is walked, unless that is the limit of a stretched task.
+        self.may_jump = certain and not self.may_loop and len(evaluator.stretch.cells) > 0
+        self.limit = np.inf if certain else max(LONGEST, 4 * evaluator.n_states)
         self.stacks = StackIndex(
             evaluator.task, evaluator.cues, evaluator.rule, evaluator.stack_size, policy
         )
@@ -363,29 +377,55 @@ class _Attempts:
         An attempt that runs in a loop has no end; its sums are those of one round.
         """
         place = np.full(PLACES, -1, np.int64)
-        place[STATE], place[AGENT] = state, agent
-        if self.may_loop:
-            place[[MARK_STATE, MARK_AGENT, MARK_STEPS]] = state, agent, 0
-        sums, looped = self._nothing(), False
+        place[STATE], place[CELL], place[AGENT] = state, 0, agent
+        if self.may_loop or self.may_jump:
+            place[[MARK_STATE, MARK_CELL, MARK_AGENT, MARK_STEPS]] = state, 0, agent, 0
+        sums = self._nothing()
         while True:
-            stop = self._walk(place, sums)
+            stop = self._walk(place, sums, self.limit)
             if stop == MISSING:
                 self.stacks.push(*(int(place[i]) for i in (AGENT, MEMORY_ACTION, SYMBOL)))
-            elif stop == LOOP and not looped:
-                looped = True
-                self.walked += int(sums[STEPS])
-                sums[:] = 0
-                place[[MARK_STATE, MARK_AGENT, MARK_STEPS]] = place[STATE], place[AGENT], 0
-            else:
-                break
+                continue
+            if stop == LOOP:
+                period = int(sums[STEPS]) - int(place[MARK_STEPS])
+                place[MARK_STEPS] = -1
+                if self.may_jump and self._jump(place, sums, period) != OVER:
+                    continue
+                if self.may_loop:
+                    self.walked += int(sums[STEPS])
+                    sums[:] = 0
+                    self._walk(place, sums, period)
+            break
         self.walked += int(sums[STEPS])
-        ended = stop not in (LOOP, LIMIT)
+        ended = stop == OVER or self.may_jump
         return sums, (int(place[AGENT]), int(place[MEMORY_ACTION])) if ended else None
 
-    def _walk(self, place: NDArray[np.int64], sums: Floats) -> int:
+    def _jump(self, place: NDArray[np.int64], sums: Floats, period: int) -> int:
+        """Goes round a loop as often as the time limit allows; returns how it stopped.
+
+        The first rounds are walked, until nothing that is older than the loop will ever be evicted;
+        the next one is what all others are like.
+        """
+        limit = self.task.time_limit
+        assert limit is not None
+        for _ in range(self.evaluator.stack_size + 1):
+            before, ages = sums.copy(), self.ages.copy()
+            if self._walk(place, sums, sums[STEPS] + period) == OVER:
+                return OVER
+        rounds = (limit - 1 - int(sums[STEPS])) // period
+        one, shrink = sums - before, self.evaluator.gamma**period
+        times = shrink * ((1 - shrink**rounds) / (1 - shrink) if shrink < 1 else rounds)
+        discounted = sums[DISCOUNTED] + times * one[DISCOUNTED]
+        sums += rounds * one
+        sums[DISCOUNTED] = discounted
+        self.ages += rounds * (self.ages - ages)
+        return LIMIT
+
+    def _walk(self, place: NDArray[np.int64], sums: Floats, limit: float) -> int:
+        e = self.evaluator
         stop: int = walk(
-            self.evaluator.tables, self.stacks.arrays, self.evaluator.random, self.evaluator.gamma,
-            self.word, place, self.ages, sums, self.limit,
+            e.tables, e.stretch, self.stacks.arrays, e.random, e.gamma, self.word, place, self.ages,
+            sums, float(limit),
         )  # fmt: skip
         return stop
 
@@ -418,6 +458,13 @@ class _Attempts:
             steps_walked=self.walked,
             remembered=per_attempt[SUMS:].reshape(-1, REMEMBERED),
         )
+
+
+def _written_out(task: FiniteTask | StretchedTask) -> tuple[FiniteTask, Stretch, int]:
+    """The arrays of a task, the rows of cells in it, and how many cells there are."""
+    if isinstance(task, StretchedTask):
+        return task.short, Stretch(task.cells, task.back), task.n_states
+    return task, Stretch(np.zeros(0, np.int64), np.zeros(0, np.int32)), task.n_states
 
 
 def _named(sums: Floats) -> dict[str, float]:

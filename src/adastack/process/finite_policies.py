@@ -58,7 +58,7 @@ class FinitePolicies:
         from adastack.process.evaluation import evaluate_policies
 
         return evaluate_policies(
-            self, None if task is None else task.finite(), self.solver(),
+            self, None if task is None else task.to_evaluate(), self.solver(),
             episodes=episodes, greedy=greedy, seed=seed,
             memories=[self.kept_slots(index) for index in range(len(self.seeds))],
         )  # fmt: skip

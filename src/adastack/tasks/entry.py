@@ -16,6 +16,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from adastack.tasks.environment import FiniteTaskEnv, FiniteTaskVectorEnv
 from adastack.tasks.finite import FiniteTask
 from adastack.tasks.spec import check_options, spell
+from adastack.tasks.stretched import StretchedTask
 from adastack.tasks.text import without_text
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["finite", "functional", "host"]
 """How a task is stepped: by tables, by a compiled program, or as a Gymnasium environment."""
+
+LONG = 10_000
+"""Tasks with at least so many states are evaluated in their stretched form."""
 
 Maker = Callable[..., Any] | str
 """A function or class, or ``module:name`` of one that is imported when it is first used."""
@@ -66,6 +70,8 @@ class TaskEntry:
     """kappa here, with adaptive stacking, where it is known."""
     paper: PaperRow | None = None
     """The paper's row for this task or its kind."""
+    stretched: Callable[..., StretchedTask | None] | None = None
+    """Makes the finite task with its rows of like cells as single states, if it has any."""
     functional: Maker | None = None
     """Makes the functional task, if there is one."""
     env: Maker | None = None
@@ -149,6 +155,19 @@ class Resolved:
         if self.entry.builder is None:
             raise ValueError(f"expected a finite task, actual: {self.name!r}, which has no tables")
         return self.entry.builder(**self.options)
+
+    def to_evaluate(self) -> FiniteTask | StretchedTask:
+        """The task in the form in which policies are evaluated: a long one stretched, if it can be.
+
+        Raises:
+            ValueError: If it is no finite task.
+        """
+        stretched = None
+        if self.entry.stretched is not None:
+            stretched = self.entry.stretched(**self.options)
+        if stretched is None or stretched.n_states < LONG:
+            return self.finite()
+        return stretched
 
     def functional(self) -> FunctionalTask | None:
         """The task as pure functions, for a compiled rollout; None if there is no such form."""

@@ -9,7 +9,12 @@ from adastack.tasks.classics import heaven_hell, key_order, office
 from adastack.tasks.entry import PaperRow, TaskEntry
 from adastack.tasks.pomdp_task import pomdp
 from adastack.tasks.recall import memory_length, repeat_first
-from adastack.tasks.tmaze import active_tmaze, passive_tmaze
+from adastack.tasks.tmaze import (
+    active_tmaze,
+    long_active_tmaze,
+    long_passive_tmaze,
+    passive_tmaze,
+)
 from adastack.tasks.xormaze import xormaze
 
 _WORLDS = "adastack.tasks.worlds"
@@ -61,9 +66,11 @@ def _popgym(
 ROWS = (
     # name, builder, what must be remembered, Gymnasium id, T, k*, kappa, the paper's T, k*, kappa
     TaskEntry("passive-tmaze", passive_tmaze, "the colour at the start, until the junction",
-              "adastack/PassiveTMaze-v0", "length", "T", 2, PaperRow("10^6", "T", "2")),
+              "adastack/PassiveTMaze-v0", "length", "T", 2, PaperRow("10^6", "T", "2"),
+              stretched=long_passive_tmaze),
     TaskEntry("active-tmaze", active_tmaze, "the colour behind the start, once looked for",
-              "adastack/ActiveTMaze-v0", "max(100, 4 length)", "T", 2, PaperRow("100", "T", "2")),
+              "adastack/ActiveTMaze-v0", "max(100, 4 length)", "T", 2, PaperRow("100", "T", "2"),
+              stretched=long_active_tmaze),
     TaskEntry("xormaze", xormaze, "two colours, of which only the comparison counts",
               "adastack/XorMaze-v0", "100", "T", 3, PaperRow("100", "T", "3")),
     TaskEntry("heaven-hell", heaven_hell, "which way heaven is, once the priest has been asked",

@@ -7,10 +7,13 @@ counts the cells from the cue to the junction, both included: a corridor of L gr
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from adastack.tasks.checks import checked_integer
 from adastack.tasks.finite import FiniteTask, Ints, Picture
+from adastack.tasks.stretched import StretchedTask
 
 GREY, BLUE, RED, GREEN = range(4)
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -124,8 +127,7 @@ def active_tmaze(
         lag_penalty: Take 1 / ``length`` away for each step, but those that reach a goal, after
             which the agent is behind one that went straight to the cue and then to the junction.
     """
-    default = max(ACTIVE_TIME_LIMIT, 4 * _corridor(length) + 8)
-    limit = checked_integer("time_limit", time_limit, 0) or default
+    limit = _time_limit(length, time_limit)
     corridor = _corridor(length)
     corridors = range(corridor + 1) if random_length else [corridor]
     blocks = [(goal, cells) for goal in (0, 1) for cells in corridors]
@@ -160,6 +162,48 @@ def active_tmaze(
     name += ",lag_penalty=true" if lag_penalty else ""
     picture = Picture(_background(corridor), agent, cue_cells)
     return maze.task(name, continual, limit, picture)
+
+
+def long_passive_tmaze(
+    length: int = 16, random_length: bool = False, continual: bool = False
+) -> StretchedTask | None:
+    """`passive_tmaze` with its corridor as one row of cells; None if it cannot be written so."""
+    if random_length or _corridor(length) < 2:
+        return None
+    name = _name("passive-tmaze", length, False, continual)
+    return _stretched(passive_tmaze(3, continual=continual), name, length, None)
+
+
+def long_active_tmaze(
+    length: int = 6,
+    random_length: bool = False,
+    continual: bool = False,
+    time_limit: int = 0,
+    lag_penalty: bool = False,
+) -> StretchedTask | None:
+    """`active_tmaze` with its corridor as one row of cells; None if it cannot be written so."""
+    if random_length or lag_penalty or _corridor(length) < 2:
+        return None
+    limit = _time_limit(length, time_limit)
+    name = _name("active-tmaze", length, False, continual)
+    name += f",time_limit={limit}" if time_limit else ""
+    return _stretched(active_tmaze(3, continual=continual), name, length, limit)
+
+
+def _stretched(short: FiniteTask, name: str, length: int, limit: int | None) -> StretchedTask:
+    """A maze of length 3, its grey cell stretched; what leads from a cue to that is its back."""
+    cells = np.where(short.observation == GREY, _corridor(length), 1).astype(np.int64)
+    back = np.full(short.n_states, -1, np.int32)
+    cues = np.flatnonzero(np.isin(short.observation, (RED, GREEN)) & ~short.ends.any(axis=(1, 2)))
+    back[short.next_state[cues, RIGHT, 0]] = cues
+    limit = None if short.continual else limit
+    return StretchedTask(replace(short, name=name, time_limit=limit, picture=None), cells, back)
+
+
+def _time_limit(length: int, time_limit: int) -> int:
+    """The time limit of an active maze."""
+    default = max(ACTIVE_TIME_LIMIT, 4 * _corridor(length) + 8)
+    return checked_integer("time_limit", time_limit, 0) or default
 
 
 def _lagging(maze: Maze, column: Ints, penalty: float) -> tuple[Maze, Ints]:
