@@ -24,6 +24,7 @@ ROOMS = (
         "agent_settings",
         "agent",
         "lab",
+        "diagnosis",
     ),
     *("bench", "commands", "cli"),
 )

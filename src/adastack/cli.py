@@ -32,6 +32,7 @@ VERBS = {
     "theory": "exact answers: kappa, value gap, value-consistency, states",
     "cost": "compute and memory of each network and memory",
     "find-k": "the smallest stack that is enough, learned or proved",
+    "diagnose": "does it need memory, how much, which kind, and what is kept: with evidence",
     "league": "every kind of memory on every task, under one learner",
     "reproduce": "every figure and table of the paper: runs that resume, here or on a cluster",
     "runs": "what was run: list, verify, remove",

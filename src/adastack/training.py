@@ -288,7 +288,9 @@ def restored(run: Run, task: Resolved | None = None) -> Session:
     return session
 
 
-def train(*, path: Path, resume: bool, progress: Progress, **asked: Any) -> dict[str, Any]:
+def train(
+    *, path: Path, resume: bool, progress: Progress, episodes: int | None = None, **asked: Any
+) -> dict[str, Any]:
     """Trains seeds side by side and saves them as one run.
 
     With ``resume`` an unfinished run goes on from its last checkpoint and ends bit for bit as if it
@@ -298,6 +300,8 @@ def train(*, path: Path, resume: bool, progress: Progress, **asked: Any) -> dict
         path: The run's folder; it must be new, unless it is resumed.
         resume: Go on with the run in the folder, if there is one.
         progress: Where to say how far the run is.
+        episodes: How many attempts to evaluate what was learned, where they must be sampled; by
+            default as many as the session says.
         **asked: What the run is asked to be: the fields of `RunSpec`.
 
     Raises:
@@ -305,7 +309,8 @@ def train(*, path: Path, resume: bool, progress: Progress, **asked: Any) -> dict
         RuntimeError: If a loss, an observation or a reward is not a number; the run is marked.
     """
     document = RunSpec(**asked).document()
-    session = make_session(document)
+    session = make_session(document, resolve(asked["task"]))
+    session.evaluation_episodes = episodes or session.evaluation_episodes
     run = Run.resume(path, document) if resume else Run.create(path, document)
     if run.status == "finished":
         return run.result

@@ -53,6 +53,8 @@ class KappaResult:
     """The same, where only a policy that draws its actions is optimal: what it draws from."""
     smaller: dict[int, Best] = field(default_factory=dict)
     """For each smaller stack size, the best that a deterministic stack policy can do."""
+    no_stack: bool = False
+    """Whether it is known that no stack of any size is enough."""
     stopped: str | None = None
     """Why the search stopped, if it did before kappa was found."""
 
@@ -100,6 +102,7 @@ def kappa(
         return KappaResult(**known, stopped=str(error))
     known.update(optimum=optimal.start_value, smaller={})
     impossible = _why_impossible(optimal)
+    known.update(no_stack=impossible is not None)
     for k in range(1, max_k + 1):
         try:
             stacks, before = Stacks(task, rule, k), known["smaller"].get(k - 1)

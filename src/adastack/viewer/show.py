@@ -35,7 +35,7 @@ class Show:
 
     def film(self, *, seed: int = 0, max_steps: int = 200) -> Film:
         """An episode in pictures."""
-        return shoot(self._with_memory(), self.act, seed=seed, max_steps=max_steps)
+        return shoot(self.with_memory(), self.act, seed=seed, max_steps=max_steps)
 
     def episode(self, *, seed: int = 0, max_steps: int = 200) -> dict[str, Any]:
         """An episode for a page: drawn by the page if the task is finite, else in pictures."""
@@ -51,7 +51,8 @@ class Show:
             self.env.task, self.rule, self.stack_size, player, seed=seed, max_steps=max_steps
         )
 
-    def _with_memory(self) -> MemoryStack:
+    def with_memory(self) -> MemoryStack:
+        """The environment with its memory, whose stacks `act` reads."""
         return MemoryStack(self.env, self.stack_size, rule=self.rule, padding_type=self.padding)
 
 
@@ -74,26 +75,27 @@ def episode_page(episode: dict[str, Any], title: str) -> Page:
     return page
 
 
-def show_of(run: Run, seed: int | None = None, task: str | None = None) -> Show:
+def show_of(run: Run, seed: int | None = None, task: str | Resolved | None = None) -> Show:
     """What one seed of a run has learned, ready to be watched.
 
     Args:
         run: The run.
         seed: One of the run's seeds; the first by default.
-        task: Another task with the same observations; the run's own by default.
+        task: Another task with the same observations, by its name, or the run's own where that has
+            none that can be found; the run's own by default.
 
     Raises:
         RunError: If the run has no such seed, or has not been trained yet.
         ValueError: If the policy cannot be played on the task.
     """
-    session = restored(run)
+    session = restored(run, task if isinstance(task, Resolved) else None)
     settings, seeds = run.settings, session.seeds
     seed = seeds[0] if seed is None else seed
     if seed not in seeds:
         raise RunError(f"expected a seed of {', '.join(map(str, seeds))}, actual: {seed}")
     spec, memory, k = task or settings["task"], settings["memory"], settings["stack_size"]
     env = drawn_env(resolve(spec))
-    title = f"{spelled(spec)}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
+    title = f"{spelled(str(spec).removeprefix('object:'))}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
     chosen = settings["settings"]
     rule = memory_rule(memory, chosen.get("fill_first", False))
     padding = chosen.get("padding", "empty")

@@ -1,0 +1,1 @@
+"""Which memory does an environment need? Proved where it can be, else learned, with evidence."""
