@@ -5,58 +5,40 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium
 
-from adastack.diagnosis.kept import Kept, what_is_kept
+from adastack.diagnosis.evidence import Evidence
+from adastack.diagnosis.kept import what_is_kept
 from adastack.diagnosis.memories import Memory
+from adastack.diagnosis.page import diagnosis_page
 from adastack.diagnosis.proof import Proof, prove
 from adastack.diagnosis.random_play import random_scores
 from adastack.diagnosis.search import ROUNDS, Budget, Found, search
-from adastack.diagnosis.trials import Learner
-from adastack.diagnosis.verdict import Trial, Verdict, standings
+from adastack.diagnosis.trials import TABULAR, Learner
+from adastack.diagnosis.verdict import Trial, standings
 from adastack.diagnosis.words import headline, paragraph
 from adastack.process.policy import Act
 from adastack.progress import Progress, Silent, watch
 from adastack.runs import Run
 from adastack.tasks.entry import Resolved
 from adastack.tasks.registry import resolve
+from adastack.theory.stacks import StackPolicy
 from adastack.training import default_algo
+from adastack.viewer.page import Page
 from adastack.viewer.show import Show, drawn_env, show_of
 
 MINUTES = 10.0
 FIRST_STEPS = 25_600
 """Steps of each seed in the first round, where time is the limit."""
-TABULAR = 10
-"""Tables take so many times the steps: they are that much cheaper, and more."""
 MAX_K = 8
 
 
-@dataclass
-class Diagnosis:
+class Diagnosis(Evidence):
     """What memory a task needs, and why that is believed."""
-
-    task: str
-    verdict: Verdict
-    seconds: float = 0.0
-    metric: str = "return"
-    """What is compared."""
-    random: Sequence[float] = ()
-    """What random actions get."""
-    trials: list[Trial] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-    stopped: str = ""
-    """Why the search ended before all was decided."""
-    proof: Proof | None = None
-    kept: Kept | None = None
-    show: Show | None = None
-    """The agent with the memory that is enough, to watch."""
-    command: str = ""
-    """What to run to get it again."""
 
     def __str__(self) -> str:
         return paragraph(self)
@@ -65,10 +47,8 @@ class Diagnosis:
         """The page inside a notebook."""
         return self.page()._repr_html_()
 
-    def page(self) -> Any:
+    def page(self) -> Page:
         """The diagnosis as a page: `write` it to a file."""
-        from adastack.diagnosis.page import diagnosis_page
-
         return diagnosis_page(self)
 
     def document(self) -> dict[str, Any]:
@@ -208,9 +188,7 @@ def _threshold(task: Resolved) -> float | None:
     return None if spec is None else spec.reward_threshold
 
 
-def _learned(
-    name: str, learner: Learner, budget: Budget, max_k: int, progress: bool
-) -> Diagnosis:
+def _learned(name: str, learner: Learner, budget: Budget, max_k: int, progress: bool) -> Diagnosis:
     random = random_scores(learner.task, learner.metric, learner.seeds)
     with ExitStack() as shown:
 
@@ -222,7 +200,8 @@ def _learned(
         found = search(learner, random, budget, max_k, watching)
     return Diagnosis(
         name, found.verdict, metric=learner.metric, random=random, trials=found.trials,
-        failed=found.failed, stopped="" if found.verdict.decided else found.stopped,
+        failed={memory.name: why for memory, why in found.failed.items()},
+        stopped="" if found.verdict.decided else found.stopped,
         show=_learned_show(learner, found),
     )  # fmt: skip
 
@@ -249,7 +228,7 @@ def _proved_show(task: Resolved, proof: Proof) -> Show | None:
     return Show(title, memory.rule, memory.k, drawn_env(task), _act(result.policy))
 
 
-def _act(policy: Any) -> Act:
+def _act(policy: StackPolicy) -> Act:
     def act(stack: Any, ages: Any) -> tuple[int, int]:
         return policy[tuple(int(symbol) for symbol in stack)]
 

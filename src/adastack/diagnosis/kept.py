@@ -69,29 +69,45 @@ def what_is_kept(show: Show, seed: int = 0) -> Kept:
 
 
 def record_held(show: Show, seed: int) -> tuple[list[Held], int]:
-    """Every observation of some episodes, with how long it was held; and how many episodes."""
-    env, act = show.with_memory(), show.act
+    """Every observation of some attempts, with how long it was held; and how many attempts.
+
+    Where attempts follow each other in one episode, the memory is not reset in between.
+    """
+    env = show.with_memory()
     held: list[Held] = []
-    total = episodes = 0
-    while episodes < EPISODES and total < MOST_STEPS:
-        with blamed(show.title, "reset"):
-            stack, info = env.reset(seed=seed + episodes)
-        begin_episode(act)
-        clock, over, seen = 0, False, {0: _newest(env, stack)}
-        while not over and total < MOST_STEPS:
-            action, memory_action = act(stack, env.slot_ages)
-            with blamed(show.title, "step"):
-                stack, _, terminated, truncated, info = env.step(
-                    env.action_form.join(action, memory_action)
-                )
-            clock, total, over = clock + 1, total + 1, terminated or truncated
-            seen[clock] = _newest(env, stack)
-            alive = {clock - age for age in info["slot_ages"].tolist() if age >= 0}
-            for birth in [birth for birth in seen if birth not in alive]:
-                held.append(Held(birth, clock - birth, seen.pop(birth)))
-        held += [Held(birth, clock - birth, shown) for birth, shown in seen.items()]
-        episodes += 1
-    return held, episodes
+    steps = attempts = 0
+    while attempts < EPISODES and steps < MOST_STEPS:
+        walked, ended = _record_episode(env, show, seed + attempts, MOST_STEPS - steps, held)
+        steps, attempts = steps + walked, attempts + ended
+    env.close()
+    return held, attempts
+
+
+def _record_episode(
+    env: Any, show: Show, seed: int, most: int, held: list[Held]
+) -> tuple[int, int]:
+    """Adds the observations of an episode; returns its steps and attempts."""
+    with blamed(show.title, "reset"):
+        stack, info = env.reset(seed=seed)
+    begin_episode(show.act)
+    clock = attempts = began = 0
+    over, seen = False, {0: (0, _newest(env, stack))}
+    while not over and clock < most:
+        action, memory_action = show.act(stack, env.slot_ages)
+        with blamed(show.title, "step"):
+            stack, _, terminated, truncated, info = env.step(
+                env.action_form.join(action, memory_action)
+            )
+        clock, over = clock + 1, bool(terminated or truncated)
+        if over or info.get("attempt_over", False):
+            attempts, began = attempts + 1, clock
+        seen[clock] = (clock - began, _newest(env, stack))
+        alive = {clock - age for age in info["slot_ages"].tolist() if age >= 0}
+        for birth in [birth for birth in seen if birth not in alive]:
+            step, shown = seen.pop(birth)
+            held.append(Held(step, clock - birth, shown))
+    held += [Held(step, clock - birth, shown) for birth, (step, shown) in seen.items()]
+    return clock, max(attempts, 1)
 
 
 def _newest(env: Any, stack: Any) -> Any:

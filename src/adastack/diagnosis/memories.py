@@ -60,5 +60,5 @@ def window(k: int) -> Memory:
 
 
 def chosen(k: int) -> Memory:
-    """k slots, of which the agent chooses what they keep."""
+    """A stack of k slots, where the agent chooses what they keep."""
     return Memory("adaptive", k)

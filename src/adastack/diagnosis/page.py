@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from adastack.diagnosis.chart import Bar, score_chart
+from adastack.diagnosis.evidence import Evidence
 from adastack.diagnosis.memories import Memory
 from adastack.diagnosis.verdict import latest, level_of, standings
 from adastack.diagnosis.words import headline, paragraph
 from adastack.viewer.page import Page
-
-if TYPE_CHECKING:
-    from adastack.diagnosis.diagnosis import Diagnosis
 
 MOST_STEPS = 100
 """Of the episode that is shown."""
 STANDING = {"enough": "as good as any", "short": "clearly below", "open": "not decided"}
 
 
-def diagnosis_page(found: Diagnosis) -> Page:
+def diagnosis_page(found: Evidence) -> Page:
     """The verdict, its evidence, what is kept, an episode, and how to get it again."""
     page = Page(f"Which memory does {found.task} need?")
     page.raw(f"<p><b>{escape(headline(found.verdict))}</b></p>")
@@ -42,7 +39,7 @@ def diagnosis_page(found: Diagnosis) -> Page:
     return page
 
 
-def _cards(found: Diagnosis) -> str:
+def _cards(found: Evidence) -> str:
     """The answer to each question."""
     verdict = found.verdict
     memory = verdict.memory
@@ -67,7 +64,7 @@ def _kind(memory: Memory | None) -> str:
     return {"none": "none", "frame": "recent", "adaptive": "kept"}[memory.rule]
 
 
-def _add_proof(page: Page, found: Diagnosis) -> None:
+def _add_proof(page: Page, found: Evidence) -> None:
     assert found.proof is not None
     page.heading("What is proved")
     rows = []
@@ -84,7 +81,7 @@ def _add_proof(page: Page, found: Diagnosis) -> None:
         page.table(["chosen slots", "best value", "proved"], values, "What fewer slots reach")
 
 
-def _add_trials(page: Page, found: Diagnosis) -> None:
+def _add_trials(page: Page, found: Evidence) -> None:
     page.heading("What each memory learned")
     standing = standings(found.trials, found.random)
     last = latest(found.trials)
@@ -113,7 +110,7 @@ def _add_trials(page: Page, found: Diagnosis) -> None:
         page.text(f"{name} could not be trained: {why}")
 
 
-def _add_kept(page: Page, found: Diagnosis) -> None:
+def _add_kept(page: Page, found: Evidence) -> None:
     assert found.kept is not None
     page.heading("What is kept")
     rows = [

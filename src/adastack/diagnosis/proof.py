@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from adastack.diagnosis.memories import CELL, NONE, Memory
 from adastack.diagnosis.verdict import Verdict
 from adastack.tasks.finite import FiniteTask
-from adastack.theory.kappa import MAX_K, QUICK_CHOICES, QUICK_STATES, KappaResult, kappa
+from adastack.theory.kappa import MAX_K, QUICK_STATES, KappaResult, kappa
 from adastack.theory.optimal import Criterion
+
+MAX_CHOICES = 5000
+"""How long to search, for each stack size: what takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +32,19 @@ class Proof:
 
 
 def prove(task: FiniteTask, max_k: int = MAX_K) -> Proof | None:
-    """The proof for a task; None if it is too large, or the search stopped."""
+    """The proof for a task; None if it is too large, or something was left undecided."""
     if task.n_states > QUICK_STATES:
         return None
-    criterion: Criterion = (
-        "average" if task.continual and task.discount is None else "discounted"
-    )
+    criterion: Criterion = "average" if task.continual and task.discount is None else "discounted"
     try:
         found = [
-            kappa(task, rule, max_k, criterion=criterion, max_choices=QUICK_CHOICES)
+            kappa(task, rule, max_k, criterion=criterion, max_choices=MAX_CHOICES)
             for rule in ("adaptive", "frame")
         ]
     except ValueError:
         return None
     proof = Proof(*found)
-    return proof if proof.verdict.needs_memory is not None else None
+    return proof if proof.verdict.decided else None
 
 
 def proved_verdict(
@@ -67,6 +68,4 @@ def proved_verdict(
     if window == chosen:
         return Verdict(needs_memory=True, memory=Memory("frame", chosen), proved=True)
     decided = window_at_least > chosen
-    return Verdict(
-        needs_memory=True, memory=slots if decided else None, at_most=slots, proved=True
-    )
+    return Verdict(needs_memory=True, memory=slots if decided else None, at_most=slots, proved=True)

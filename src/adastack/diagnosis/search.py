@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from adastack.diagnosis.memories import Memory
-from adastack.diagnosis.verdict import Trial, Verdict, judge, wanted
+from adastack.diagnosis.plan import wanted
+from adastack.diagnosis.verdict import Trial, Verdict, judge
 from adastack.progress import Progress
 from adastack.tasks.failures import EnvironmentFailure
 
@@ -53,7 +54,7 @@ class Budget:
         """Steps of each seed in a round; None if there is none any more."""
         if self.rounds is not None and number >= self.rounds:
             return None
-        return self.first * 2**number
+        return self.first << number
 
 
 class Deadline:
@@ -79,7 +80,7 @@ class Found:
 
     random: Sequence[float]
     trials: list[Trial] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: dict[Memory, str] = field(default_factory=dict)
     """Memories that could not be trained, and why."""
     stopped: str = ""
     """Why the search ended, if that was not because all is decided."""
@@ -106,35 +107,25 @@ def search(
         watch: Gives the progress of a memory that is trained for so many steps.
     """
     found, number = Found(random), 0
+    done: set[tuple[Memory, int]] = set()
     try:
         while steps := budget.steps(number):
-            memories = _due(found, steps, max_k)
-            if not memories:
+            asked = wanted(found.trials, found.random, max_k, found.failed)
+            if not asked:
+                return found
+            due = [memory for memory in asked if (memory, number) not in done]
+            if not due:
                 number += 1
-                if not _asked(found, max_k):
-                    return found
                 continue
-            for memory in memories:
-                _train(learner, memory, steps, budget, found, watch)
-                if found.verdict.decided:
-                    break
+            # One at a time: what it comes to may make the others pointless.
+            _train(learner, due[0], steps, budget, found, watch)
+            done.add((due[0], number))
         found.stopped = "all rounds are over"
     except OutOfTimeError:
         found.stopped = "time is over"
     except KeyboardInterrupt:
         found.stopped = "interrupted"
     return found
-
-
-def _asked(found: Found, max_k: int) -> list[Memory]:
-    asked = wanted(found.trials, found.random, max_k)
-    return [memory for memory in asked if memory.name not in found.failed]
-
-
-def _due(found: Found, steps: int, max_k: int) -> list[Memory]:
-    """Those that are asked for and have not been trained for so long."""
-    trained = {trial.memory for trial in found.trials if trial.steps >= steps}
-    return [memory for memory in _asked(found, max_k) if memory not in trained]
 
 
 def _train(
@@ -147,4 +138,4 @@ def _train(
         raise
     except (RuntimeError, MemoryError) as error:
         # One memory that diverges or does not fit says nothing of the others.
-        found.failed[memory.name] = " ".join(str(error).split()) or type(error).__name__
+        found.failed[memory] = " ".join(str(error).split()) or type(error).__name__

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from adastack.diagnosis.memories import CELL, NONE, Memory
+from adastack.diagnosis.memories import NONE, Memory
 from adastack.lab.statistics import Interval, difference_interval, mean_interval
 
 MARGIN = 0.1
@@ -172,13 +172,13 @@ def standings(trials: Sequence[Trial], random: Sequence[float]) -> dict[Memory, 
     level = level_of(trials, random)
     found = {memory: standing(memory, trials, level) for memory in latest(trials)}
     for memory in found:
-        larger = [found[m] for m in found if _contains(m, memory)]
+        larger = [found[m] for m in found if contains(m, memory)]
         if found[memory] == "open" and "short" in larger and "enough" not in larger:
             found[memory] = "short"
     return found
 
 
-def _contains(larger: Memory, smaller: Memory) -> bool:
+def contains(larger: Memory, smaller: Memory) -> bool:
     """Whether whatever the smaller one does, the larger one can do in the same way."""
     if larger.recurrent or smaller.recurrent:
         return False
@@ -229,51 +229,4 @@ def is_short(memory: Memory, found: dict[Memory, Standing]) -> bool:
         return True  # One slot is no memory, which has been judged before.
     if memory in found:
         return found[memory] == "short"
-    return any(found[m] == "short" and _contains(m, memory) for m in found)
-
-
-def wanted(trials: Sequence[Trial], random: Sequence[float], max_k: int) -> list[Memory]:
-    """Which memories to train next, or for longer, in order; none if all is decided.
-
-    Scouts come first: no memory, two chosen slots, a window of four, a recurrent cell, four chosen
-    slots. Then what lies between a stack that is enough and one that is short, or beyond the
-    largest one, if a cell does better.
-    """
-    verdict, found = judge(trials, random), standings(trials, random)
-    if verdict.decided and verdict.memory != CELL:
-        return []
-    scouts = [NONE, Memory("adaptive", 2), Memory("frame", 4), CELL, Memory("adaptive", 4)]
-    missing = [m for m in scouts if m.k <= max_k and m not in found]
-    if missing:
-        return missing
-    if verdict.decided:
-        return _larger(found, max_k)
-    level = level_of(trials, random)
-    if not (level.learned and level.settled):
-        return [m for m in found if found[m] == "open"]
-    asked = [NONE] if found[NONE] == "open" else _between(verdict.at_most, found, max_k)
-    return asked or [m for m in found if found[m] == "open"]
-
-
-def _between(
-    memory: Memory | None, found: dict[Memory, Standing], max_k: int
-) -> list[Memory]:
-    """What could still be smaller or simpler than a memory that is enough."""
-    if memory is None:
-        return []
-    if memory.recurrent:
-        open_stacks = [m for m in found if found[m] == "open" and not m.recurrent]
-        return open_stacks or _larger(found, max_k)
-    chosen = [Memory("adaptive", k) for k in range(2, memory.k)]
-    windows = [Memory("frame", k) for k in range(2, memory.k + (memory.rule == "adaptive"))]
-    rivals = ([m for m in rule if not is_short(m, found)] for rule in (chosen, windows))
-    return [left[-1] for left in rivals if left]
-
-
-def _larger(found: dict[Memory, Standing], max_k: int) -> list[Memory]:
-    """Both rules with twice the slots, as long as that is allowed."""
-    most = {rule: max((m.k for m in found if m.rule == rule), default=1) for rule in _RULES}
-    return [Memory(rule, 2 * most[rule]) for rule in _RULES if 2 * most[rule] <= max_k]
-
-
-_RULES = ("frame", "adaptive")
+    return any(found[m] == "short" and contains(m, memory) for m in found)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from adastack.diagnosis.evidence import Evidence
 from adastack.diagnosis.kept import Kept
 from adastack.diagnosis.memories import CELL, NONE, Memory
 from adastack.diagnosis.proof import Proof
 from adastack.diagnosis.verdict import Level, Trial, Verdict, latest, level_of, standings
-
-if TYPE_CHECKING:
-    from adastack.diagnosis.diagnosis import Diagnosis
 
 
 def headline(verdict: Verdict) -> str:
@@ -39,7 +36,7 @@ def _enough(memory: Memory) -> str:
     return f"{memory.words} {'is' if memory.rule == 'frame' else 'are'} enough"
 
 
-def paragraph(found: Diagnosis) -> str:
+def paragraph(found: Evidence) -> str:
     """The verdict with its evidence."""
     sentences = [f"{found.task}: {headline(found.verdict)}"]
     if found.proof is not None:
@@ -76,7 +73,7 @@ def _proved(proof: Proof, verdict: Verdict) -> list[str]:
     return said
 
 
-def _learned(found: Diagnosis) -> list[str]:
+def _learned(found: Evidence) -> list[str]:
     level = level_of(found.trials, found.random)
     said = [f"Random actions get {np.mean(found.random):.3g}, the best so far {level.score:.3g}."]
     standing = standings(found.trials, found.random)
@@ -100,10 +97,13 @@ def _named(trials: Iterable[Trial], memories: Iterable[Memory]) -> str:
 def score_words(trial: Trial) -> str:
     """A score with its interval, seeds and steps."""
     interval = f"[{trial.interval.low:.3g}, {trial.interval.high:.3g}]"
-    return f"{trial.mean:.3g} {interval} ({len(trial.scores)} seeds, {trial.steps:,} steps)"
+    seeds = f"{len(trial.scores)} seeds"
+    if trial.known:
+        seeds = f"{sum(trial.good)} of {seeds} as good as can be"
+    return f"{trial.mean:.3g} {interval} ({seeds}, {trial.steps:,} steps)"
 
 
-def _recency(verdict: Verdict, standing: dict[Memory, str]) -> list[str]:
+def _recency(verdict: Verdict, standing: Mapping[Memory, str]) -> list[str]:
     memory = verdict.memory
     if memory is None or memory == NONE or memory.recurrent:
         return []
@@ -113,7 +113,7 @@ def _recency(verdict: Verdict, standing: dict[Memory, str]) -> list[str]:
     return [f"Keeping beats recency: a window of {max(short)} is not enough."] if short else []
 
 
-def _caveats(found: Diagnosis, level: Level) -> list[str]:
+def _caveats(found: Evidence, level: Level) -> list[str]:
     said = []
     if not level.learned:
         said.append("Nothing was learned: no memory is above random actions.")

@@ -95,7 +95,8 @@ def show_of(run: Run, seed: int | None = None, task: str | Resolved | None = Non
         raise RunError(f"expected a seed of {', '.join(map(str, seeds))}, actual: {seed}")
     spec, memory, k = task or settings["task"], settings["memory"], settings["stack_size"]
     env = drawn_env(resolve(spec))
-    title = f"{spelled(str(spec).removeprefix('object:'))}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
+    name = spelled(str(spec).removeprefix("object:"))
+    title = f"{name}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
     chosen = settings["settings"]
     rule = memory_rule(memory, chosen.get("fill_first", False))
     padding = chosen.get("padding", "empty")
