@@ -181,8 +181,7 @@ def replayed(of, params, env, steps):
     return found, carry
 
 
-@pytest.mark.parametrize("continual", [False, True])
-@pytest.mark.parametrize("tables", [True, False])
+@pytest.mark.parametrize(("continual", "tables"), [(False, True), (True, False)])
 def test_the_update_sees_a_finite_rollout_as_it_was(continual, tables):
     of = finite(continual, tables=tables)
     params, env, after, steps = finite_steps(of)
@@ -236,7 +235,13 @@ def test_a_finite_time_limit_is_bootstrapped_with_the_carried_state():
         carry = np.where(over[t][:, None], 0, carry)
 
 
-@pytest.mark.parametrize("more", [{}, {"normalize_observation": True, "hold_noise": 50}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"normalize_observation": True, "hold_noise": 50},
+        pytest.param({}, marks=pytest.mark.slow),
+    ],
+)
 def test_compiled_and_host_rollouts_carry_the_same(more):
     settings = replace(TINY, **more)
     trainer = FunctionalTrainer(SHORT_POLE, "adaptive", 2, settings)
@@ -369,7 +374,12 @@ FAST = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=CELLS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        cell if cell == "gru" else pytest.param(cell, marks=pytest.mark.slow) for cell in CELLS
+    ],
+)
 def learned(request):
     """A maze that is learned without a stack."""
     agent = Agent("passive-tmaze:length=6", "none", cell=request.param, preset="paper", **FAST)
