@@ -57,6 +57,13 @@ def check_out(path: Path) -> None:
         raise ValueError(f"--out expects a folder that can be written, actual: {path.parent}")
 
 
+def add_page_argument(parser: argparse.ArgumentParser | argparse._ArgumentGroup, name: str) -> None:
+    """Adds ``--out``, the file of a page."""
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", default=Path(name), help=f"the page ({name})"
+    )
+
+
 def add_env_argument(parser: argparse.ArgumentParser) -> None:
     """Adds ``--env-arg``, the arguments with which an environment is made."""
     parser.add_argument(

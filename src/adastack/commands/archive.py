@@ -16,8 +16,6 @@ from adastack.lab.archiving import Merged, merge
 from adastack.lab.experiment import SCALES
 from adastack.lab.experiments import choose_experiments
 from adastack.lab.job import Job, merged
-from adastack.lab.runner import BACKENDS
-from adastack.lab.store import ROOT
 
 NOWHERE = Path(os.devnull)
 """An archive of nothing."""
@@ -72,32 +70,6 @@ def add_archive_argument(parser: argparse.ArgumentParser | argparse._ArgumentGro
         default=EVIDENCE,
         help=f"runs that exist beside those of the store ({EVIDENCE})",
     )
-
-
-def add_runner_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Adds where jobs run: the store, the archive, workers, and a Ray cluster."""
-    add_store_argument(parser)
-    add_archive_argument(parser)
-    parser.add_argument("--workers", type=int, metavar="N", help="runs at a time (one a core)")
-    parser.add_argument(
-        "--backend", choices=BACKENDS, default="local", help="processes here (this), or Ray"
-    )
-    parser.add_argument(
-        "--address", metavar="HOST:PORT", help="of the Ray cluster (one is started here)"
-    )
-
-
-def add_store_argument(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Adds ``--store``."""
-    parser.add_argument(
-        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
-    )
-
-
-def check_backend(args: argparse.Namespace) -> None:
-    """Raises a ValueError if there is an address and no cluster."""
-    if args.address and args.backend != "ray":
-        raise ValueError("--address expects --backend ray")
 
 
 def archive_of(args: argparse.Namespace) -> Archive:

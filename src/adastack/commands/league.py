@@ -6,12 +6,12 @@ import argparse
 import shlex
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from adastack.commands import Output, check_out
-from adastack.commands.archive import add_archive_argument, archive_of, notices
+from adastack.commands import Output, add_page_argument, check_out
+from adastack.commands.archive import archive_of, notices
 from adastack.commands.reproduce import plan, show_plan
+from adastack.commands.running import add_runner_arguments, check_backend, compute
 from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES, Experiment
 from adastack.lab.experiments import load_experiments
@@ -19,12 +19,10 @@ from adastack.lab.league.entrants import ENTRANTS, entrant_of
 from adastack.lab.league.league import OWN, SEEDS, STEPS, League
 from adastack.lab.league.page import league_page
 from adastack.lab.league.show import sentences, show_league
-from adastack.lab.live import duration, watch_jobs
+from adastack.lab.live import duration
 from adastack.lab.local import available_cores
 from adastack.lab.report_data import gather
 from adastack.lab.results import Results
-from adastack.lab.runner import BACKENDS
-from adastack.lab.runner import run as run_jobs
 from adastack.lab.store import ROOT, Store
 from adastack.tasks.registry import resolve
 
@@ -58,30 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--search", action="store_true", help="the search for settings, too")
     what.add_argument("--dry-run", action="store_true", help="how many runs, steps and hours")
     where = parser.add_argument_group("where it runs")
-    where.add_argument(
-        "--store", type=Path, metavar="DIR", default=ROOT, help="the folder of the runs (lab)"
-    )
-    add_archive_argument(where)
-    where.add_argument("--workers", type=int, metavar="N", help="runs at a time (one a core)")
-    where.add_argument(
-        "--backend", choices=BACKENDS, default="local", help="processes here (this), or Ray"
-    )
-    where.add_argument(
-        "--address", metavar="HOST:PORT", help="of the Ray cluster (one is started here)"
-    )
-    where.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        default=Path("league.html"),
-        help="the page (league.html)",
-    )
+    add_runner_arguments(where)
+    add_page_argument(where, "league.html")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Runs what the league lacks, and writes its page."""
-    if args.address and args.backend != "ray":
-        raise ValueError("--address expects --backend ray")
+    check_backend(args)
     league, scale = league_of(args), SCALES[args.scale]
     jobs = league.jobs(scale)
     store, archive = Store(args.store), archive_of(args)
@@ -93,19 +74,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         return {**about, "plan": found, "notices": notices(archive)}
     check_out(args.out)
     began = time.perf_counter()
-    try:
-        with watch_jobs() as on_change:
-            outcome = run_jobs(
-                jobs,
-                store,
-                backend=args.backend,
-                workers=args.workers,
-                address=args.address,
-                archive=archive,
-                on_change=on_change,
-            )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped: the same command goes on") from None
+    outcome = compute(args, jobs, store, archive)
     evidence = Evidence(store, archive)
     experiment = _experiment(league)
     (report,) = gather(evidence, {"league": experiment}, scale).reports

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from adastack.commands import Output, check_out, whole_number
+from adastack.commands import Output, add_page_argument, check_out, whole_number
 from adastack.tasks import make_task
 from adastack.viewer.game import game_page
 
@@ -16,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", help="a finite task; see `adastack tasks`")
     parser.add_argument("--k", type=whole_number, default=2, help="slots in the stack (2)")
     parser.add_argument("--memory", default="adaptive", help="a memory rule (adaptive)")
-    parser.add_argument("--out", type=Path, default=Path("play.html"), help="the file (play.html)")
+    add_page_argument(parser, "play.html")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from adastack.commands import Output, check_out
-from adastack.commands.archive import add_archive_argument, add_store_argument, archive_of, notices
+from adastack.commands import Output, add_page_argument, check_out
+from adastack.commands.archive import add_archive_argument, archive_of, notices
+from adastack.commands.running import add_store_argument
 from adastack.lab.episodes import watch_all
 from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES
@@ -29,13 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scale", choices=SCALES, default="paper", help="whose runs are counted (paper)"
     )
     add_archive_argument(parser)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        default=Path("report.html"),
-        help="the page (report.html)",
-    )
+    add_page_argument(parser, "report.html")
     parser.add_argument(
         "--results",
         type=Path,

@@ -13,14 +13,14 @@ from typing import Any
 from rich.table import Table
 
 from adastack.commands import Output
-from adastack.commands.archive import add_runner_arguments, archive_of, check_backend, notices
+from adastack.commands.archive import archive_of, notices
+from adastack.commands.running import add_runner_arguments, check_backend, compute
 from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES, Experiment
 from adastack.lab.experiments import choose_experiments
 from adastack.lab.job import Job, merged
-from adastack.lab.live import duration, label, watch_jobs
+from adastack.lab.live import duration, label
 from adastack.lab.local import available_cores
-from adastack.lab.runner import run as run_jobs
 from adastack.lab.speed_estimates import SpeedEstimates
 from adastack.lab.store import ROOT, Store
 
@@ -84,20 +84,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         found = plan(sweeps, Evidence(store, archive), args.workers or available_cores())
         return {**about, "plan": found, "notices": notices(archive)}
     began = time.perf_counter()
-    try:
-        with watch_jobs() as on_change:
-            outcome = run_jobs(
-                [job for jobs in sweeps.values() for job in jobs],
-                store,
-                backend=args.backend,
-                workers=args.workers,
-                address=args.address,
-                archive=archive,
-                on_change=on_change,
-            )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("stopped: the same command goes on") from None
-    names = {job.address: label(job) for jobs in sweeps.values() for job in jobs}
+    jobs = [job for jobs in sweeps.values() for job in jobs]
+    outcome = compute(args, jobs, store, archive)
+    names = {job.address: label(job) for job in jobs}
     return {
         **about,
         "names": list(sweeps),
