@@ -5,7 +5,6 @@ import pytest
 
 from adastack.memory.reference import ReferenceStack
 from adastack.memory.regret import regrets
-from adastack.process import evaluation
 from adastack.process.evaluation import Evaluator
 from adastack.tasks import FiniteTask, active_tmaze, passive_tmaze, xormaze
 from adastack.tasks.tmaze import BLUE, DOWN, GREEN, GREY, LEFT, RED, RIGHT, UP
@@ -160,8 +159,8 @@ def slow_attempt(task, state, seen):
 
 def test_what_a_continual_agent_remembers_outlives_its_attempts(monkeypatch):
     """Attempts last five steps; a slot that is never given up is as old as the whole walk."""
-    attempts = 10
-    monkeypatch.setattr(evaluation, "ATTEMPTS_WATCHED", attempts)
+    watched = 10
+    monkeypatch.setattr("adastack.process.attempts.ATTEMPTS_WATCHED", watched)
     evaluator = Evaluator(passive_tmaze(5, continual=True), "adaptive", 2)
 
     def hoarder(stack):  # Gives up the newest: what came first stays for ever.
@@ -174,7 +173,7 @@ def test_what_a_continual_agent_remembers_outlives_its_attempts(monkeypatch):
     remembered = evaluator.summary(evaluated)["remembered"]
     (kept,) = [remembered[name] for name in ("red", "green") if remembered[name]["at_decision"]]
     assert kept["at_decision"] == 1
-    assert kept["age_at_decision"] == np.mean([5 * attempt + 4 for attempt in range(attempts)])
+    assert kept["age_at_decision"] == np.mean([5 * attempt + 4 for attempt in range(watched)])
 
 
 def test_the_same_seed_plays_the_same():

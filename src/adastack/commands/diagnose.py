@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from adastack.commands import Output, whole_number
+from adastack.commands import Output, add_env_argument, whole_number
 from adastack.commands.train import with_arguments
 from adastack.diagnosis.diagnosis import MAX_K, MINUTES, Diagnosis, diagnose
 from adastack.files import write_whole
@@ -43,13 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-proof", action="store_true", help="learn also what can be proved")
     parser.add_argument("--preset", default="default", help="settings of the learner (default)")
-    parser.add_argument(
-        "--env-arg",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an argument of the environment; may be repeated",
-    )
+    add_env_argument(parser)
     parser.add_argument(
         "--out",
         type=Path,

@@ -16,6 +16,7 @@ from adastack.deep.evaluation import evaluate_seeds
 from adastack.deep.finite_recurrent import RecurrentFiniteTrainer
 from adastack.deep.finite_session import FiniteSession
 from adastack.deep.stack_session import StackPolicies
+from adastack.process.evaluated import optimality
 from adastack.process.policy import Act, check_same_signals
 from adastack.tasks.entry import Resolved
 from adastack.tasks.finite import FiniteTask
@@ -46,9 +47,6 @@ class RecurrentFiniteSession(StackPolicies[FiniteTask], FiniteSession):
         self, task: Resolved | None, episodes: int, greedy: bool, seed: int
     ) -> tuple[list[dict[str, Any]], int]:
         """Evaluates every seed's policy: a row for each, and how many steps that took."""
-        # Not at the start of a run, which must be quick.
-        from adastack.process.evaluation import optimality
-
         played = self.task if task is None else task.finite()
         check_same_signals(self.task, played)
         rows, walked = evaluate_seeds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,12 +19,10 @@ from adastack.deep.session import DeepSession
 from adastack.deep.update import Params
 from adastack.memory import get_rule
 from adastack.process.capacity import induce_within
+from adastack.process.evaluated import Solve
 from adastack.process.finite_policies import FinitePolicies
 from adastack.process.policy import StackPolicy
 from adastack.tasks.finite import FiniteTask
-
-if TYPE_CHECKING:
-    from adastack.process.evaluation import Solve
 
 CHUNK_SECONDS = 1.5
 LOG_BYTES = 16_000_000

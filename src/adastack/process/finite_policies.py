@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adastack.process.evaluated import Solve
 from adastack.process.policy import Act, StackPolicy, choose_actions, finite_act
 from adastack.tasks.entry import Resolved
 from adastack.tasks.finite import FiniteTask
-
-if TYPE_CHECKING:
-    from adastack.process.evaluation import Solve
 
 
 class FinitePolicies:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adastack.files import DamagedFileError
 from adastack.process.capacity import induce_within
 from adastack.process.draws import first_words
-from adastack.process.evaluation import Solve
+from adastack.process.evaluated import Solve
 from adastack.process.events import (
     RECENT,
     WINDOW,

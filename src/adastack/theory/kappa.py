@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adastack.memory import Rule, get_rule
-from adastack.process.evaluation import Optimum
+from adastack.process.evaluated import Optimum
 from adastack.process.induced import TooLargeError
 from adastack.tasks.finite import FiniteTask
 from adastack.theory.belief import MAX_BELIEFS, beliefs

@@ -77,7 +77,7 @@ class MemoryMeter:
         batch: int,
         padding_type: Any,
         *,
-        interval: int = 100,
+        interval: int,
         gamma: float = 0.99,
         optimal_value: float | None = None,
         optimal_rate: float | None = None,

@@ -121,87 +121,81 @@ def _optimal(task: str) -> Check:
     return exactly("td", judge, task=task)
 
 
+def _claim(
+    name: str,
+    sentence: str,
+    checks: list[Check],
+    needed: str,
+    *,
+    where: str = "Table 2",
+    why: str = "",
+) -> Claim:
+    return Claim(f"consistency-{name}", sentence, where, all_of(checks, needed), why=why)
+
+
 CLAIMS = (
-    Claim(
-        "consistency-ticks",
+    _claim(
+        "ticks",
         "The tasks that the table ticks are value-consistent under optimal policies.",
-        "Table 2",
-        all_of(
-            [_says(spec, "discounted", True) for spec in TICKED],
-            "an optimal policy with kappa slots and no two values behind a stack, discount 0.99",
-        ),
+        [_says(spec, "discounted", True) for spec in TICKED],
+        "an optimal policy with kappa slots and no two values behind a stack, discount 0.99",
         why="In the T-maze of length 5 the stack (red, grey) is left by three histories, with 3, 2 "
         "and 1 corridor cells to go, worth g^3, g^2 and g. The mazes are learned all the same: "
         "value-consistency is sufficient, not necessary.",
     ),
-    Claim(
-        "consistency-ticks-undiscounted",
+    _claim(
+        "ticks-undiscounted",
         "The tasks that the table ticks are value-consistent, at least without a discount.",
-        "Table 2",
-        all_of(
-            [_says(spec, "undiscounted", True) for spec in TICKED],
-            "the same for the total reward, or the differential value of a continual task",
-        ),
+        [_says(spec, "undiscounted", True) for spec in TICKED],
+        "the same for the total reward, or the differential value of a continual task",
         why="In a continual maze the next reward is nearer at one end of the corridor than at the "
         "other, and both ends leave the same stack; Repeat First pays at every step, so what is "
         "left depends on the time, which no stack shows.",
     ),
-    Claim(
-        "consistency-machines",
+    _claim(
+        "machines",
         "Reward machines are not value-consistent under optimal policies.",
-        "Table 2; Appendix, reward machines",
-        all_of(
-            [_says(spec, "discounted", False) for spec in MACHINES],
-            "no optimal policy with kappa slots is value-consistent",
-        ),
+        [_says(spec, "discounted", False) for spec in MACHINES],
+        "no optimal policy with kappa slots is value-consistent",
+        where="Table 2; Appendix, reward machines",
         why="Two slots are enough for an optimal policy that keeps what drove the machine (the "
         "coffee, the last key), and each of its stacks then has one value.",
     ),
-    Claim(
-        "consistency-machines-exploring",
+    _claim(
+        "machines-exploring",
         "Reward machines are not value-consistent for policies that wander.",
-        "Appendix, reward machines",
-        all_of(
-            [_says(spec, "exploring", False) for spec in MACHINES],
-            "two values behind a stack if one action in ten is random",
-        ),
+        [_says(spec, "exploring", False) for spec in MACHINES],
+        "two values behind a stack if one action in ten is random",
+        where="Appendix, reward machines",
     ),
-    Claim(
-        "consistency-kappa",
+    _claim(
+        "kappa",
         "The table's kappa is the smallest number of slots that is enough.",
-        "Table 2",
-        all_of([_kappa(spec) for spec in SPECS], "the exact kappa is the printed one"),
+        [_kappa(spec) for spec in SPECS],
+        "the exact kappa is the printed one",
         why="The table gives reward machines kappa = T; in these two the observation that drove "
         "the machine is enough.",
     ),
-    Claim(
-        "consistency-autoencode",
+    _claim(
+        "autoencode",
         "In Autoencode as many slots are enough as there are cards, half of the episode.",
-        "Table 2",
-        all_of(
-            [_autoencode(cards, "kappa", cards) for cards in CARDS],
-            "the exact kappa with one, two and three cards is their number",
-        ),
+        [_autoencode(cards, "kappa", cards) for cards in CARDS],
+        "the exact kappa with one, two and three cards is their number",
         why="It is one more: while the cards are named, the current observation takes a slot, too, "
         "as it does in the T-maze, whose two slots are the cue and the current observation.",
     ),
-    Claim(
-        "consistency-autoencode-frames",
+    _claim(
+        "autoencode-frames",
         "In Autoencode a frame stack must reach back over the whole episode.",
-        "Table 2",
-        all_of(
-            [_autoencode(cards, "frames", 2 * cards) for cards in CARDS],
-            "the smallest sufficient frame stack has two slots for each card",
-        ),
+        [_autoencode(cards, "frames", 2 * cards) for cards in CARDS],
+        "the smallest sufficient frame stack has two slots for each card",
     ),
-    Claim(
-        "consistency-td",
+    _claim(
+        "td",
         "Q-learning on stacks ends with an optimal policy on the tasks that the table ticks.",
-        "Theorem 3; Table 2",
-        all_of(
-            [_optimal(task) for task in TD_TASKS if task not in MACHINES],
-            "greedy on the fixed point under random behaviour is optimal on each of them",
-        ),
+        [_optimal(task) for task in TD_TASKS if task not in MACHINES],
+        "greedy on the fixed point under random behaviour is optimal on each of them",
+        where="Theorem 3; Table 2",
         why="The values that Q-learning finds are averages over the histories that exploration "
         "mixes behind a stack. In the XorMaze two reds in the stack are mostly one cue seen twice "
         "by a random walk, so the greedy policy never decides.",
