@@ -12,14 +12,14 @@ from rich.table import Table
 
 from adastack.commands import Output, whole_number
 from adastack.commands.train import add_learner_arguments, learner_settings
+from adastack.diagnosis.memories import NO_CELL, Memory
+from adastack.diagnosis.trials import GOOD, Learner
 from adastack.lab.statistics import difference_interval, summary
-from adastack.tasks.registry import make_task
-from adastack.training import train
+from adastack.progress import watch
+from adastack.tasks.registry import make_task, resolve
 
 PATIENCE = 2
 """How many larger stacks in a row must not help before the search stops."""
-ENOUGH = 0.99
-"""The share of the best return that is enough."""
 KNOWN = ("success", "optimality")
 """What is known on some tasks only."""
 
@@ -43,9 +43,20 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             f"actual: {args.max_k} and {args.seeds}"
         )
     overrides = learner_settings(args)
+    words = ["find-k", args.task, args.algo, args.net, args.preset]
+    learner = Learner(
+        task=resolve(args.task),
+        algo=args.algo,
+        preset=args.preset,
+        seeds=range(args.seeds),
+        # The same for the same settings, so that a search that was stopped is resumed.
+        folder=args.out / re.sub(r"[^\w.=-]+", "-", "_".join(filter(None, words))),
+        overrides=overrides,
+        imports=args.imports,
+    )
     rows: list[dict[str, Any]] = []
     for k in range(1, args.max_k + 1):
-        rows.append(_learned(args, k, overrides))
+        rows.append(_learned(learner, Memory(args.memory, k, args.cell or NO_CELL), args.steps))
         if _stop(rows):
             break
     return {
@@ -58,37 +69,21 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _learned(args: argparse.Namespace, k: int, overrides: dict[str, Any]) -> dict[str, Any]:
+def _learned(learner: Learner, memory: Memory, steps: int) -> dict[str, Any]:
     """The return of one stack size: mean over the seeds with its 95% interval."""
-    from adastack.progress import watch
-
-    path = _folder(args, k)
-    with watch(args.steps, f"k = {k}") as progress:
-        result = train(
-            task=args.task,
-            memory=args.memory,
-            stack_size=k,
-            algo=args.algo,
-            preset=args.preset,
-            steps=args.steps,
-            seeds=list(range(args.seeds)),
-            path=path,
-            overrides=overrides,
-            imports=args.imports,
-            resume=path.exists(),
-            progress=progress,
-        )
+    with watch(steps, f"k = {memory.k}") as progress:
+        result = learner.result(memory, steps, progress)
     returns = [row["return"] for row in result["seeds"]]
     found = summary(returns)
     return {
-        "k": k,
+        "k": memory.k,
         "return": found.mean,
         "low": found.interval.low,
         "high": found.interval.high,
         "returns": returns,
         "success": _mean(result["seeds"], "success"),
         "optimality": _mean(result["seeds"], "optimality"),
-        "run": str(path),
+        "run": result["run"],
     }
 
 
@@ -98,17 +93,10 @@ def _mean(seeds: list[dict[str, Any]], metric: str) -> float | None:
     return float(np.mean(known)) if len(known) == len(seeds) else None
 
 
-def _folder(args: argparse.Namespace, k: int) -> Path:
-    """The same for the same settings, so that a search that was stopped is resumed."""
-    words = ["find-k", args.task, args.memory, args.algo, args.net, args.cell, args.preset]
-    words += [f"{args.steps}-steps", f"{args.seeds}-seeds", f"k-{k}"]
-    return Path(args.out) / re.sub(r"[^\w.=-]+", "-", "_".join(filter(None, words)))
-
-
 def _first_enough(rows: list[dict[str, Any]]) -> int:
     """The first stack that the best one is not above, with 95% confidence, by more than allowed."""
     best = max(rows, key=lambda row: float(row["return"]))
-    allowed = (1 - ENOUGH) * abs(best["return"])
+    allowed = (1 - GOOD) * abs(best["return"])
     return next(
         i
         for i, row in enumerate(rows)
@@ -122,14 +110,14 @@ def _answer(rows: list[dict[str, Any]]) -> int | None:
     That no stack beats k = 1 says that one slot is enough only where it is known to be good.
     """
     first = _first_enough(rows)
-    good = any((rows[0].get(name) or 0) >= ENOUGH for name in KNOWN)
+    good = any((rows[0].get(name) or 0) >= GOOD for name in KNOWN)
     return rows[first]["k"] if first > 0 or good else None
 
 
 def _stop(rows: list[dict[str, Any]]) -> bool:
     """Whether the optimum is reached, or larger stacks have stopped helping."""
     optimality = rows[-1]["optimality"]
-    if optimality is not None and optimality >= ENOUGH:
+    if optimality is not None and optimality >= GOOD:
         return True
     first = _first_enough(rows)
     # Nothing above the first stack is a flat start rather than a plateau: some tasks need several

@@ -35,6 +35,8 @@ MINUTES = 10.0
 FIRST_STEPS = 25_600
 """Steps of each seed in the first round, where time is the limit."""
 MAX_K = 8
+HOST_EPISODES = 32
+"""Attempts behind a score where environments are stepped on the host."""
 
 
 class Diagnosis(Evidence):
@@ -164,7 +166,7 @@ def diagnose(
             learner = Learner(
                 task=task, algo=algo, preset=preset, seeds=range(seed, seed + seeds),
                 folder=folder, solved=_threshold(task) if solved is None else solved,
-                imports=imports,
+                imports=imports, episodes=HOST_EPISODES if task.kind == "host" else None,
             )  # fmt: skip
             found = _learned(name, learner, budget, max_k, progress)
             return _with_kept(found, began)

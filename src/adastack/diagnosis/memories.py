@@ -36,9 +36,10 @@ class Memory:
             >>> Memory("adaptive", 2).name, Memory("none", 1).name, Memory("none", 1, "gru").name
             ('adaptive-2', 'none', 'gru')
         """
-        if self.recurrent:
-            return self.cell
-        return self.rule if self.rule == "none" else f"{self.rule}-{self.k}"
+        stack = "none" if self.rule == "none" and self.k == 1 else f"{self.rule}-{self.k}"
+        if not self.recurrent:
+            return stack
+        return self.cell if stack == "none" else f"{stack}-{self.cell}"
 
     @property
     def words(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,10 @@ from adastack.diagnosis.memories import Memory
 from adastack.diagnosis.verdict import Trial
 from adastack.progress import Progress
 from adastack.tasks.entry import Resolved
-from adastack.training import train
+from adastack.training import algorithm, train
 
 GOOD = 0.99
 """The share of successes, or of the optimum, that is as good as can be."""
-KNOWN = ("success", "optimality")
-"""What says by itself how good a policy is, where it is known."""
-HOST_EPISODES = 32
-"""Attempts behind a score where environments are stepped on the host; elsewhere the usual."""
 TABULAR = 10
 """Tables take so many times the steps of networks: each costs less than that fraction."""
 
@@ -39,6 +35,8 @@ class Learner:
     """A return that is as good as can be, if one is known."""
     imports: Sequence[str] = ()
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    episodes: int | None = None
+    """Attempts behind a score; by default as many as the learner's."""
 
     @property
     def metric(self) -> str:
@@ -53,18 +51,22 @@ class Learner:
 
     def learn(self, memory: Memory, steps: int, progress: Progress) -> Trial:
         """Trains a memory, or goes on with it, or reads what it came to."""
-        algo = "ppo" if memory.recurrent else self.algo
-        if algo != self.algo:
-            steps = max(1, steps // TABULAR)
+        if memory.recurrent and algorithm(self.algo).tabular:
+            learner = replace(self, algo="ppo")
+            return learner.learn(memory, max(1, steps // TABULAR), progress)
+        result = self.result(memory, steps, progress)
+        return self.trial(memory, steps, result["seeds"], result["run"])
+
+    def result(self, memory: Memory, steps: int, progress: Progress) -> dict[str, Any]:
+        """The result of the run of a memory, which is trained, or gone on with, if need be."""
         path = self.run_folder(memory, steps)
         cell = {"cell": memory.cell} if memory.recurrent else {}
-        result = train(
-            task=self.task, memory=memory.rule, stack_size=memory.k, algo=algo,
+        return train(
+            task=self.task, memory=memory.rule, stack_size=memory.k, algo=self.algo,
             preset=self.preset, steps=steps, seeds=list(self.seeds), path=path,
             overrides={**self.overrides, **cell}, imports=self.imports, resume=path.exists(),
-            progress=progress, episodes=HOST_EPISODES if self.task.kind == "host" else None,
+            progress=progress, episodes=self.episodes,
         )  # fmt: skip
-        return self.trial(memory, steps, result["seeds"], str(path))
 
     def trial(
         self, memory: Memory, steps: int, seeds: Sequence[Mapping[str, Any]], run: str
@@ -80,5 +82,7 @@ def goodness(seed: Mapping[str, Any], solved: float | None) -> bool | None:
     """Whether a policy is as good as can be; None if nothing says so."""
     if solved is not None:
         return float(seed["return"]) >= solved
-    said = [seed[name] for name in KNOWN if seed.get(name) is not None]
-    return max(said) >= GOOD if said else None
+    # An attempt may succeed and still be worth less than the best: the optimum says more.
+    optimality, success = seed.get("optimality"), seed.get("success")
+    said = success if optimality is None else optimality
+    return None if said is None else float(said) >= GOOD
