@@ -42,10 +42,11 @@ def checked_integer(name: str, value: Any, low: int, high: float = np.inf) -> in
     return int(value)
 
 
-def check_noise(noise: float) -> None:
-    """Raises a ValueError if there is no such standard deviation."""
-    if not 0 <= noise < np.inf:
-        raise ValueError(f"noise must be a number of at least 0, actual: {noise!r}")
+def checked_number(name: str, value: float, low: float) -> float:
+    """The value of an option, if it is a finite number of at least ``low``."""
+    if not low <= value < np.inf:
+        raise ValueError(f"{name} must be a number of at least {low:g}, actual: {value!r}")
+    return value
 
 
 def checked_num_envs(num_envs: int) -> int:

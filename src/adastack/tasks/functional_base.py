@@ -11,7 +11,7 @@ check_installed("jax", extra="train")
 import jax.numpy as jnp
 from jax import Array
 
-from adastack.tasks.checks import checked_integer
+from adastack.tasks.checks import checked_integer, checked_number
 from adastack.tasks.functional import State, Step
 
 
@@ -47,15 +47,16 @@ class FunctionalBase:
     """
 
     time_limit: int | None = None
-    _least: ClassVar[dict[str, int]] = {}
+    _least: ClassVar[dict[str, float]] = {}
 
-    def __init_subclass__(cls, *, least: dict[str, int] | None = None) -> None:
-        """``least``: the options of a dataclass that are integers, and the least of each."""
+    def __init_subclass__(cls, *, least: dict[str, float] | None = None) -> None:
+        """``least``: the least of each option of a dataclass; an integer where that is one."""
         cls._least = {**cls._least, **(least or {})}
 
     def __post_init__(self) -> None:
         for name, least in self._least.items():
-            object.__setattr__(self, name, checked_integer(name, getattr(self, name), least))
+            check: Any = checked_integer if isinstance(least, int) else checked_number
+            object.__setattr__(self, name, check(name, getattr(self, name), least))
 
     def begin(self, key: Array) -> Any:
         """Draws an initial state."""

@@ -13,7 +13,12 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from adastack.tasks.base import TaskEnv
-from adastack.tasks.checks import check_noise, checked_action, checked_integer, checked_render_mode
+from adastack.tasks.checks import (
+    checked_action,
+    checked_integer,
+    checked_number,
+    checked_render_mode,
+)
 from adastack.tasks.drawing.canvas import Image, Slots
 from adastack.tasks.worlds.cartpole.drawing import draw
 
@@ -119,4 +124,4 @@ def check_view(shows: str, noise: float) -> None:
     """Raises a ValueError if there is no such mask, or no such noise."""
     if shows not in SHOWN:
         raise ValueError(f"expected shows of {tuple(SHOWN)}, actual: {shows!r}")
-    check_noise(noise)
+    checked_number("noise", noise, 0)

@@ -11,7 +11,6 @@ import numpy as np
 from gymnasium.spaces import Box
 from jax import Array
 
-from adastack.tasks.checks import check_noise
 from adastack.tasks.drawing import canvas
 from adastack.tasks.drawing.canvas import FAINT, Image, Slots
 from adastack.tasks.functional_base import FunctionalBase, Outcome, zero
@@ -26,17 +25,13 @@ TILE = 64
 
 
 @dataclass(frozen=True)
-class PositionOnlyPendulum(FunctionalBase, least={"time_limit": 1}):
+class PositionOnlyPendulum(FunctionalBase, least={"time_limit": 1, "noise": 0.0}):
     """POPGym's PositionOnlyPendulum, in single precision; with ``noise`` its noisy one."""
 
     time_limit: int = 200
     """Steps after which an episode is truncated."""
     noise: float = 0.0
     """The standard deviation of the noise on what is seen."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_noise(self.noise)
 
     @property
     def observation_space(self) -> Box:
