@@ -68,7 +68,7 @@ $(PEERS)/%/.made: constraints-peers.txt
 
 bench-peers: $(DEV) $(PEERS)/memorax/.made $(PEERS)/sb3-contrib/.made $(PEERS)/rejax/.made ## recurrent PPO beside other libraries
 	$(BIN)/python benchmarks/peers/compare.py $(BIN)/python \
-		$(PEERS)/memorax/bin/python $(PEERS)/sb3-contrib/bin/python $(PEERS)/rejax/bin/python
+		$(PEERS)/sb3-contrib/bin/python $(PEERS)/memorax/bin/python $(PEERS)/rejax/bin/python
 
 clean: ## remove what make made
 	rm -rf $(VENV) $(RLLIB) $(PEERS) build site .pytest_cache .mypy_cache .ruff_cache

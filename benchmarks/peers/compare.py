@@ -1,6 +1,6 @@
 """Starts a process for each library, lets them train in turns, and prints ratios.
 
-    python benchmarks/peers/compare.py OURS MEMORAX SB3 REJAX
+    python benchmarks/peers/compare.py OURS SB3 MEMORAX REJAX
 
 are the interpreters of their virtual environments. Everything runs on one core.
 """
@@ -16,8 +16,8 @@ from statistics import median
 HERE = Path(__file__).parent
 REPEATS = int(os.environ.get("REPEATS", "7"))
 COMPARED = {
-    "memorax": ("memorax_ppo.py", ("gru-16", "gru-1", "lstm-16", "lstm-1", "none-16", "none-1"), 1),
     "RecurrentPPO": ("recurrent_ppo.py", ("lstm-16", "lstm-1"), 10),
+    "memorax": ("memorax_ppo.py", ("lstm-16", "gru-16", "lstm-1", "gru-1"), 1),
     "rejax": ("rejax_ppo.py", ("none-16", "none-1"), 1),
 }
 """Each peer's script, what it is compared in, and the ratio that is aimed at."""

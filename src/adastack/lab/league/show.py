@@ -22,6 +22,14 @@ from adastack.tasks.registry import TASKS
 from adastack.tasks.spec import parse_spec
 
 SCORE = "return"
+RULES = (
+    "Which memory for which problem. Worse: the interval of the gap to the best, 95% for all "
+    "comparisons of a task together, is above 0, and the gap is more than a twentieth of what "
+    "memories differ by; as good: the interval is below that. Of those that are as good, the one "
+    "that carries the fewest bytes is taken."
+)
+WORDS = "which-memory"
+"""The table that says so task by task."""
 
 
 def show_league(results: Results, league: League) -> Analysis:
@@ -66,13 +74,10 @@ def words_table(found: Sequence[Standing], league: League) -> Table:
         carried = _carried(each.task, league.entrants)
         rows.append([each.task, remembered(each.task), words.advice(each, carried), str(each)])
     return Table(
-        "which-memory",
+        WORDS,
         ["task", "what must be remembered", "take", "because"],
         rows,
-        "Which memory for which problem. Worse: the interval of the gap to the best, 95% for all "
-        "comparisons of a task together, is above 0, and the gap is more than a twentieth of "
-        "what memories differ by; as good: the interval is below that. Of those that are as good, "
-        "the one that carries the fewest bytes.",
+        RULES,
     )
 
 

@@ -99,8 +99,13 @@ def standing(task: str, scores: Mapping[str, Floats]) -> Standing | None:
 
 
 def advice(found: Standing, carried: Mapping[str, int]) -> str:
-    """The memory to take: of those that are as good as the best, the one that carries least."""
-    return min(found.good, key=lambda label: carried.get(label, 0))
+    """The memory to take: of those that are as good as the best, the one that carries least.
+
+    One that carries less still, and is not shown to be worse, is named as well.
+    """
+    taken = min(found.good, key=lambda label: carried.get(label, 0))
+    lighter = [label for label in found.open if carried.get(label, 0) < carried.get(taken, 0)]
+    return f"{taken}; perhaps {_listed(lighter)} will do" if lighter else taken
 
 
 def summary(standings: Sequence[Standing], ours: Sequence[str]) -> list[str]:
@@ -126,12 +131,12 @@ def summary(standings: Sequence[Standing], ours: Sequence[str]) -> list[str]:
                          if any(x not in ours for x in each.good) else each.task)  # fmt: skip
         else:
             undecided.append(each.task)
-    names = _listed(ours)
+    name = f"Adaptive stacking ({', '.join(ours)})"
     return [
-        f"{names} wins, everything else being worse: {_tasks(wins)}.",
-        f"{names} is among the best: {_tasks(level)}.",
-        f"{names} loses: {_tasks(loses)}.",
-        f"Not decided: {_tasks(undecided)}.",
+        f"{name} wins, everything else being worse, on {_tasks(wins)}.",
+        f"It is among the best on {_tasks(level)}.",
+        f"It loses on {_tasks(loses)}.",
+        f"Whether it is among the best is not decided on {_tasks(undecided)}.",
     ]
 
 
@@ -141,7 +146,7 @@ def memory_needed(standings: Sequence[Standing], control: str = "none") -> list[
     useless = [each.task for each in standings if control in each.good]
     return [
         f"A memory is shown to help on {_tasks(needed)}.",
-        f"Without any memory an agent is as good as with one on {_tasks(useless)}.",
+        f"Without any memory an agent is as good as the best on {_tasks(useless)}.",
     ]
 
 
