@@ -12,7 +12,8 @@ HIDDEN: dict[str, tuple[int, ...]] = {
     "passive-tmaze:length=4": (128, 124, 124, 124, 124, 64, 56, 68, 64, 108),
     "passive-tmaze:length=10": (128, 124, 124, 124, 124, 64, 56, 68, 64, 108),
     "popgym-repeat-previous:previous_action=true": (128, 120, 124, 120, 124, 64, 56, 68, 64, 96),
-    "popgym-position-only-cartpole:previous_action=true": (128, 124, 124, 124, 124, 64, 56, 68, 64, 108),
+    "popgym-position-only-cartpole:previous_action=true":
+        (128, 124, 124, 124, 124, 64, 56, 68, 64, 108),
     "popgym-repeat-first": (128, 124, 124, 124, 124, 64, 56, 68, 64, 108),
     "popgym-repeat-previous": (128, 124, 124, 124, 124, 64, 56, 68, 64, 108),
     "popgym-autoencode": (128, 120, 124, 120, 124, 64, 56, 68, 64, 100),
