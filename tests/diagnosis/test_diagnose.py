@@ -140,7 +140,12 @@ def test_bad_input_is_one_line(words, message, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("spec", "memory"),
-    [("lag:steps=0", "none"), ("lag:steps=1", "frame-2"), ("cues:number=1", "adaptive-2")],
+    [
+        ("lag:steps=0", "none"),
+        ("lag:steps=1", "frame-2"),
+        ("cues:number=1", "adaptive-2"),
+        ("count:modulo=3", "gru"),
+    ],
 )
 def test_tasks_of_a_module_of_your_own(spec, memory):
     runpy.run_path(str(EXAMPLES / "labelled_tasks.py"))
@@ -149,10 +154,12 @@ def test_tasks_of_a_module_of_your_own(spec, memory):
 
 
 @pytest.mark.slow
-def test_an_environment_of_your_own_is_learned(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    found = adastack.diagnose(
-        "labelled_tasks:HiddenCue:delay=6", steps=204_800, out=tmp_path, progress=False
-    )
+def test_an_environment_of_your_own_is_learned(tmp_path):
+    made = runpy.run_path(str(EXAMPLES / "labelled_tasks.py"))["HiddenCue"]
+
+    def hidden_cue():
+        return made(delay=4)
+
+    found = adastack.diagnose(hidden_cue, steps=204_800, out=tmp_path, progress=False)
     assert found.verdict.memory == chosen(2)
     assert found.kept.numbers[0][0] == 0

@@ -83,5 +83,9 @@ def test_a_memory_that_fails_does_not_end_the_search_but_an_environment_does():
     found = found_by(Scripted(lambda m: m == chosen(4), raises=broken))
     assert found.verdict.at_most == chosen(4)
     assert found.failed == {CELL: "seed 0: loss is nan"}
+    everything = dict.fromkeys([NONE, chosen(2), window(4), CELL, chosen(4)], RuntimeError("nan"))
+    found = found_by(Scripted(lambda m: True, raises=everything))
+    assert found.trials == []
+    assert len(found.failed) == 5
     with pytest.raises(EnvironmentFailure):
         found_by(Scripted(lambda m: False, raises={NONE: EnvironmentFailure("it failed")}))

@@ -193,6 +193,39 @@ def test_no_stack_tames_the_tiger():
     assert found.smaller[1].value == pytest.approx(-20)  # listening for ever
 
 
+def counter(modulo, ask=0.1):
+    """Marks come until a question: how many, modulo a number? State: count, mark or question."""
+    n = 2 * modulo + 1  # marks by count, questions by count, over
+    place = np.zeros((n, modulo, 2), int)
+    chance, reward = np.zeros((n, modulo, 2)), np.zeros((n, modulo, 2))
+    chance[..., 0] = 1
+    place[..., :] = n - 1
+    for number in range(modulo):
+        place[number] = [(number + 1) % modulo, modulo + number]
+        chance[number] = [1 - ask, ask]
+        reward[modulo + number, number] = 1
+    ends = np.zeros((n, modulo, 2), bool)
+    ends[modulo:] = True
+    return FiniteTask(
+        name="counter", observation=[0] * modulo + [1] * modulo + [2], next_state=place,
+        probability=chance, reward=reward, ends=ends, start=np.eye(n)[0],
+        observation_names=("mark", "question", "over"),
+        action_names=tuple(map(str, range(modulo))),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("modulo", [2, 3])
+def test_no_stack_counts(modulo):
+    found = kappa(counter(modulo), max_choices=500)
+    assert (found.kappa, found.no_stack) == (None, True)
+    assert "while 'mark' repeats" in found.stopped
+
+
+def test_a_count_that_does_not_matter_needs_no_memory():
+    found = kappa(counter(1))
+    assert (found.kappa, found.no_stack) == (1, False)
+
+
 def test_a_search_that_stops_says_where():
     found = kappa(xormaze(), max_k=2)
     assert (found.kappa, found.at_least) == (None, 3)

@@ -106,8 +106,6 @@ def _add_trials(page: Page, found: Evidence) -> None:
     ]
     heads = ["memory", "steps", found.metric.replace("_", " "), "95% interval", "seeds", "verdict"]
     page.table(heads, rows)
-    for name, why in found.failed.items():
-        page.text(f"{name} could not be trained: {why}")
 
 
 def _add_kept(page: Page, found: Evidence) -> None:

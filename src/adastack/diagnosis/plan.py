@@ -66,6 +66,8 @@ def _undecided(
     trials: Sequence[Trial], random: Sequence[float], found: dict[Memory, Standing], max_k: int
 ) -> list[Memory]:
     """What has to be trained, or trained for longer, to decide."""
+    if not trials:
+        return []
     still = [memory for memory in found if found[memory] == "open"]
     level = level_of(trials, random)
     if not (level.learned and level.settled):

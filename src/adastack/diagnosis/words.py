@@ -43,6 +43,9 @@ def paragraph(found: Evidence) -> str:
         sentences += _proved(found.proof, found.verdict)
     elif found.trials:
         sentences += _learned(found)
+    if found.failed:
+        why = "; ".join(f"{name} ({reason})" for name, reason in found.failed.items())
+        sentences.append(f"Could not be trained: {why}.")
     if found.kept is not None:
         sentences += kept_words(found.kept)
     return " ".join(sentences)

@@ -123,7 +123,7 @@ def kappa(
                 )
                 return KappaResult(**known, at_least=k, stopped=why)
         known["smaller"][k] = best
-        if impossible and not (best and best.proved):
+        if impossible and not (decided and best and best.proved):
             return KappaResult(**known, at_least=max_k + 1, stopped=impossible)
         if not decided:
             why = f"k={k}: undecided after {max_choices:,} choices"
@@ -153,7 +153,7 @@ def _why_impossible(optimal: Optimal) -> str | None:
         return None
     name = optimal.beliefs.task.observation_names[seen]
     return (
-        f"no stack size is enough: while {name!r} repeats, the optimal action keeps changing, "
+        f"no stack size is enough: while {name!r} repeats, what is optimal keeps changing, "
         "and a stack does not"
     )
 
