@@ -61,12 +61,16 @@ class AgentSettings(TypedDict, total=False):
     hold_noise: int
     """Longest period, in steps, for which every second environment holds its exploration noise; 1
     draws it anew at each step."""
+    look_back: bool
+    """Let the memory action's held noise ignore the newest slot in half of its periods."""
     count_once: bool
     """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     limits_end: bool
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool
     """Centre advantages, and scale them down where an outcome is worth more than one."""
+    scale_reward: bool
+    """Count rewards in units of the largest so far, and values in units of returns."""
     gaussian_entropy: float
     """Factor of the entropy bonus where actions are real numbers."""
     max_grad_norm: float

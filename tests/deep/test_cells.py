@@ -22,6 +22,7 @@ from adastack.deep.gym_session import GymSession
 from adastack.deep.host import Worker
 from adastack.deep.recurrent import stepped
 from adastack.deep.settings import PPOSettings
+from adastack.deep.units import Change, no_units
 from adastack.process import induce
 from adastack.progress import Silent
 from adastack.runs import Run
@@ -190,7 +191,8 @@ def test_the_update_sees_a_finite_rollout_as_it_was(continual, tables):
     expected, carry = replayed(of, params, env, steps)
     np.testing.assert_allclose(after.carry, carry, atol=1e-5)
     reward = np.zeros(steps.over.shape, np.float32)
-    _, batch = jax.jit(of._batch)(params, None, jnp.zeros(2), steps, reward, after.agent, env.carry)
+    rest = no_units(), Change(), steps, reward, after.agent, env.carry
+    _, batch = jax.jit(of._batch)(params, None, *rest)
     log_prob = np.concatenate([each.log_prob for each in expected])
     value = np.concatenate([each.value for each in expected])
     np.testing.assert_allclose(batch.log_prob, log_prob, atol=1e-5)

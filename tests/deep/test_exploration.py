@@ -4,10 +4,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from adastack.deep import exploration
-from adastack.deep.exploration import Held, decisions, first_noise, noise, once, renewed
+from adastack.deep.agent import Exploring, StackAgent
+from adastack.deep.exploration import (
+    Held,
+    decisions,
+    first_noise,
+    looks_back,
+    noise,
+    once,
+    renewed,
+)
 from adastack.deep.heads import Bernoulli, Categorical, Gaussian
+from adastack.deep.settings import settings_for
 
 MANY = 200_000
 
@@ -86,3 +97,27 @@ def test_the_same_situation_gets_the_same_choice_until_the_period_ends():
     assert (first == again).all()
     assert (first[0] != first[1]).all(), "environments explore on their own"
     assert decisions(held.seed[:, 0], situation)[0] != decisions(held.seed[:, 0], situation)[1]
+
+
+def test_half_of_the_periods_of_the_memory_noise_ignore_the_newest_slot():
+    seeds = jax.random.bits(jax.random.key(0), (1000,))
+    back = np.asarray(looks_back(seeds))
+    assert 0.4 < back.mean() < 0.6
+    settings = settings_for("default", "ppo", {"n_envs": 1000, "n_steps": 2, "batch_size": 1000})
+    agent = StackAgent(spaces.Discrete(4), spaces.Discrete(4), "adaptive", 2, settings)
+    params, _ = agent.init(0)
+    # A policy of chance: nothing but noise decides.
+    params["params"]["policy"] = jax.tree.map(jnp.zeros_like, params["params"]["policy"])
+    held = Held(jnp.stack([seeds, seeds], axis=1), jnp.full((1000, 2), 9))
+    memory, met = [], []
+    for newest in range(4):
+        stack = [jnp.broadcast_to(jnp.asarray([2, newest]), (1000, 2))]
+        joined, decision, _ = agent.explored(params, stack, Exploring(held, None), 0, 0)
+        memory.append(np.asarray(joined[:, -1]))
+        met.append(np.asarray(decision))
+    kept = (np.stack(memory) == memory[0]).all(axis=0)
+    assert kept[back].all(), "whatever comes"
+    assert kept[~back].mean() < 0.3
+    same = (np.stack(met) == met[0]).all(axis=0)
+    np.testing.assert_array_equal(same[:, 1], back)
+    assert not same[:, 0].any(), "actions look at all slots"

@@ -118,7 +118,7 @@ def test_without_a_critic_a_reward_during_a_wait_is_learned_from():
     decided = Decided(jnp.asarray(done), jnp.asarray(paid), jnp.full((2, 1), GAMMA))
     reward = np.array([[1.0], [0.0]], np.float32)  # Paid at the first step, before the last.
     rollout = Rollout([], None, None, reward, done, done, nothing, None, decided)
-    advantage, _ = agent._advantages(rollout, jnp.zeros(2), jnp.zeros(1))
+    advantage, _ = agent._advantages(rollout, jnp.zeros(2), jnp.zeros(1), GAMMA)
     assert float(advantage[1, 0]) == 1.0
 
 
@@ -136,7 +136,11 @@ def test_only_steps_that_decide_something_are_learned_from():
 def test_a_held_decision_that_is_met_in_several_waits_counts_once():
     decision = jnp.asarray([[[1]], [[1]], [[2]], [[1]]])
     done = jnp.asarray([[True], [False], [True], [True]])
-    assert np.asarray(once(decision, done, 1)).ravel() == pytest.approx([0.75, 0, 1.5, 0.75])
+    weight = np.asarray(once(decision, done, 1))
+    assert weight.ravel() == pytest.approx([0.75, 0, 1.5, 0.75])
+    other = np.arange(4)[:, None, None]
+    both = once(jnp.concatenate([decision, other], axis=1), jnp.repeat(done, 2, axis=1), 1, True)
+    assert np.asarray(both)[:, :1] == pytest.approx(weight), "each environment counts alike"
     assert once(jnp.zeros((4, 1, 0)), done, 2)[:, 0].tolist() == [[1, 1], [0, 0], [1, 1], [1, 1]]
 
 

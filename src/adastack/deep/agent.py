@@ -18,6 +18,7 @@ from adastack.deep.exploration import (
     decisions,
     first_noise,
     hashed,
+    looks_back,
     noise,
     periods,
     renewed,
@@ -48,7 +49,8 @@ from adastack.deep.normalise import RunningStats, no_stats, normalised, updated_
 from adastack.deep.recurrent import cell_inputs, first_carry, stepped, unrolled
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
-from adastack.deep.update import Batch, Evaluation, Params, optimiser, scaled, schedule_at, update
+from adastack.deep.units import counted, no_units, scaled, updated_units
+from adastack.deep.update import Batch, Evaluation, Params, optimiser, schedule_at, update
 from adastack.deep.waits import Decided, Wait, no_wait, standing, waited
 from adastack.memory import get_rule
 from adastack.process.events import LEARNING
@@ -192,7 +194,7 @@ class StackAgent:
         params = jax.tree.map(jnp.asarray, params)
         if self._units:
             params["seen"] = {name: no_stats((self._n_entries(name),)) for name in self._units}
-        return params, (optimiser(self.settings).init(params["params"]), jnp.zeros(2))
+        return params, (optimiser(self.settings).init(params["params"]), no_units())
 
     def split(self, joined: Any) -> tuple[Any, Any]:
         """What `act` gave as the environment's action, one row each, and the memory action."""
@@ -241,9 +243,13 @@ class StackAgent:
         for i, (head, part) in enumerate(
             zip(self.heads.heads, self.heads.split(outputs), strict=True)
         ):
-            situation = self._situation(params, leaves, held.seed[:, i])
-            drawn.append(head.sample_with(part, noise(held.seed[:, i], situation, head.n_noise)))
-            decided.append(decisions(held.seed[:, i], situation))
+            of_head = held.seed[:, i]
+            situation = self._situation(params, leaves, of_head)
+            if i and self.settings.look_back and self.stack_size > 1:
+                older = self._situation(params, [leaf[:, :-1] for leaf in leaves], of_head)
+                situation = jnp.where(looks_back(of_head), older, situation)
+            drawn.append(head.sample_with(part, noise(of_head, situation, head.n_noise)))
+            decided.append(decisions(of_head, situation))
         joined = jnp.concatenate(drawn, axis=1).astype(jnp.float32)
         return joined, jnp.stack(decided, axis=1), carry
 
@@ -390,20 +396,26 @@ class StackAgent:
 
         actions = rollout.action.reshape(s.steps_per_update, -1)
         at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
-        advantage, returns = self._advantages(rollout, evaluation.value, last)
         weight = weights_of(s, rollout.decision, rollout.decided, len(self.heads.heads))
-        scale, advantage = scaled(s, moments[1], advantage, rollout, weight)
+        (adam, units), outcome = moments, rollout.over | (rollout.reward != 0)
+        units, change = updated_units(s, units, rollout.reward, rollout.over)
+        params = change.of_critic(params)
+        value, last, bootstrap = map(change.of_values, (evaluation.value, last, rollout.bootstrap))
+        reward, decided, gamma = counted(s, units, rollout.reward, rollout.decided)
+        rollout = rollout._replace(reward=reward, decided=decided, bootstrap=bootstrap)
+        advantage, returns = self._advantages(rollout, value, last, gamma)
+        units, advantage = scaled(s, units, advantage, returns, outcome, weight)
         batch = Batch(
             at, actions, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1),
             None if weight is None else weight.reshape(len(actions), -1),
         )  # fmt: skip
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
         weights, adam, learning = update(
-            params["params"], moments[0], batch, key, schedule_at(s, progress), evaluate, s
+            params["params"], adam, batch, key, schedule_at(s, progress), evaluate, s
         )
         if isinstance(self.heads.heads[0], Gaussian) and s.gaussian_entropy:
             learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
-        return {**self._with_stats(params, rollout), "params": weights}, (adam, scale), learning
+        return {**self._with_stats(params, rollout), "params": weights}, (adam, units), learning
 
     def _as_rolled_out(
         self, params: Params, columns: list[Array], rollout: Rollout, actions: Array
@@ -430,11 +442,13 @@ class StackAgent:
         ]
         return self.heads.entropies(outputs) * jnp.asarray(factors)
 
-    def _advantages(self, rollout: Rollout, value: Array, last: Array) -> tuple[Array, Array]:
+    def _advantages(
+        self, rollout: Rollout, value: Array, last: Array, gamma: Array | float
+    ) -> tuple[Array, Array]:
         s = self.settings
         if not s.critic:
             if rollout.decided is None:
-                returns = monte_carlo_returns(rollout.reward, rollout.over, s.gamma)
+                returns = monte_carlo_returns(rollout.reward, rollout.over, gamma)
             else:
                 returns = decision_returns(rollout.decided, rollout.over)
             return returns, returns
@@ -445,7 +459,7 @@ class StackAgent:
             rollout.over if s.limits_end else rollout.terminated, rollout.over,
         )  # fmt: skip
         if rollout.decided is None:
-            advantage = generalised_advantages(rollout.reward, *rest, s.gamma, s.gae_lambda)
+            advantage = generalised_advantages(rollout.reward, *rest, gamma, s.gae_lambda)
         else:
             advantage = decision_advantages(rollout.decided, *rest, s.gae_lambda)
         return advantage, advantage + value

@@ -7,6 +7,10 @@ log-probabilities stay as they are, but a situation that comes back gets the sam
 ends with the episode, or after a number of steps drawn log-uniformly, so that all time scales are
 explored.
 
+In half of its periods the memory action's noise does not look at the newest slot: what is held is
+then kept, or not, whatever comes. Otherwise keeping a cue among changing observations would take as
+many choices that are right as there are observations.
+
 Stacks of symbols are told apart exactly. Stacks of real numbers are told apart by a few random cuts
 through the normalised observations, drawn anew with each period.
 """
@@ -110,13 +114,15 @@ def decisions(seed: Array, situation: Array) -> Array:
     return hashed(seed, situation, 21)
 
 
-def once(decision: Array, done: Array, n_heads: int) -> Array:
+def once(decision: Array, done: Array, n_heads: int, by_env: bool = False) -> Array:
     """Weights that let a held decision count once, however many steps it was met in.
 
     Args:
         decision: (steps, environments, heads); no heads if no noise is held.
         done: (steps, environments): the steps that count, those with which a wait was over.
         n_heads: The heads of the policy.
+        by_env: Let each environment count as much as the others: one that holds its noise makes few
+            decisions, but is not to be outvoted.
 
     Returns:
         (steps, environments, heads): 0 where nothing counts, on average 1 elsewhere.
@@ -125,6 +131,8 @@ def once(decision: Array, done: Array, n_heads: int) -> Array:
         return jnp.repeat(done[..., None].astype(jnp.float32), n_heads, axis=-1)
     met = ((decision[:, None] == decision[None]) & done[:, None, :, None]).sum(axis=0)
     weight = done[..., None] / jnp.maximum(met, 1).astype(jnp.float32)
+    if by_env:
+        return weight * done.sum(axis=0)[:, None] / jnp.maximum(weight.sum(axis=0), 1e-9)
     number = jnp.maximum(done.sum(), 1)
     return weight * number / jnp.maximum(weight.sum(axis=(0, 1)), 1e-9)
 
@@ -136,7 +144,12 @@ def weights_of(
     if not settings.count_once:
         return None
     done = jnp.ones(decision.shape[:2], jnp.bool_) if decided is None else decided.done
-    return once(decision, done, n_heads)
+    return once(decision, done, n_heads, settings.look_back)
+
+
+def looks_back(seed: Array) -> Array:
+    """Whether the memory action's noise of a period leaves the newest slot out."""
+    return hashed(seed, 76) % 2 == 1
 
 
 def situation_of_symbols(slots: Array) -> Array:

@@ -20,6 +20,7 @@ from adastack.deep.exploration import (
     Held,
     decisions,
     first_noise,
+    looks_back,
     noise,
     once,
     periods,
@@ -46,8 +47,9 @@ from adastack.deep.networks.observations import Leaf, check_net
 from adastack.deep.networks.prefixes import Prefixes, prefixes_of
 from adastack.deep.recurrent import begun_where, first_carry
 from adastack.deep.settings import PPOSettings
+from adastack.deep.units import Change, Units, counted, no_units, scaled, updated_units
 from adastack.deep.unsettled import Chain, no_decisions, settled, unsettled
-from adastack.deep.update import Batch, Evaluation, Params, scaled, schedule_at, update
+from adastack.deep.update import Batch, Evaluation, Params, schedule_at, update
 from adastack.deep.waits import Decided, Wait, no_wait, standing, waited
 from adastack.process.events import ATTEMPT, LEARNING, WHILE_GOING_ON
 from adastack.process.induced import Induced
@@ -100,13 +102,6 @@ class Steps(NamedTuple):
     """With a cell, the value of what a time limit cut off; 0 elsewhere."""
 
 
-class Outcome(NamedTuple):
-    """What `scaled` counts outcomes by."""
-
-    reward: Array
-    over: Array
-
-
 class Log(NamedTuple):
     """What the metrics are made from, per step."""
 
@@ -144,6 +139,7 @@ class FiniteTrainer:
             cell=settings.cell,
         )
         self.holds = settings.hold_noise > 1
+        self._older = jnp.asarray(without_newest(induced.stacks))
         self._longest = periods(
             settings.hold_noise, settings.n_envs, [True] * len(self.heads.heads)
         )
@@ -202,7 +198,7 @@ class FiniteTrainer:
         env = EnvState(*places, held, wait, carry)
         adam = optax.ScaleByAdamState(np.int32(0), zeros, zeros)
         chain = no_decisions(n, len(self.heads.heads), heads) if self.settings.waits else None
-        return Learner(params, (adam, np.zeros(2, np.float32)), env, chain)
+        return Learner(params, (adam, no_units()), env, chain)
 
     # One chunk: some updates of all seeds.
 
@@ -244,19 +240,21 @@ class FiniteTrainer:
         log = self._log(steps)
 
         def learn(one: Any) -> tuple[Params, Any, Chain | None, Array]:
-            (params, (adam, scale), before, chain), tables, steps, reward, after, key = one
+            (params, (adam, units), before, chain), tables, steps, reward, after, key = one
+            units, change = updated_units(self.settings, units, reward, steps.over)
             if chain is None:
-                scale, batch = self._batch(
-                    params, tables, scale, steps, reward, after.agent, before.carry
+                units, batch = self._batch(
+                    params, tables, units, change, steps, reward, after.agent, before.carry
                 )
             else:
-                scale, batch, chain = self._decisions(
-                    params, tables, scale, steps, reward, after, chain
+                units, batch, chain = self._decisions(
+                    params, tables, units, change, steps, reward, after, chain
                 )
+            params = change.of_critic(params)
             params, adam, learning = update(
                 params, adam, batch, key, schedule, self.evaluate, self.settings
             )
-            return params, (adam, scale), chain, learning
+            return params, (adam, units), chain, learning
 
         what = (learner, tables, steps, log.reward, env, keys[:, 1])
         params, moments, chain, learning = jax.lax.map(learn, what)
@@ -375,9 +373,11 @@ class FiniteTrainer:
         for i, (head, part) in enumerate(
             zip(self.heads.heads, self.heads.split(rows), strict=True)
         ):
-            seed = held.seed[:, i]
-            drawn.append(head.sample_with(part, noise(seed, agent, head.n_noise))[:, 0])
-            decided.append(decisions(seed, agent))
+            seed, situation = held.seed[:, i], agent
+            if i and self.settings.look_back:
+                situation = jnp.where(looks_back(seed), self._older[agent], agent)
+            drawn.append(head.sample_with(part, noise(seed, situation, head.n_noise))[:, 0])
+            decided.append(decisions(seed, situation))
         joint = drawn[0]
         if len(drawn) > 1:
             joint = join_actions(drawn[0], drawn[1], self.n_actions)
@@ -406,32 +406,35 @@ class FiniteTrainer:
     # Update.
 
     def _batch(
-        self, params: Params, tables: tuple[Array, Array] | None, scale: Array, steps: Steps,
-        reward: Array, last_agent: Array, carry: Any,
-    ) -> tuple[Array, Batch]:  # fmt: skip
-        """What one seed learns from, one row per step, and the size of advantages by now.
+        self, params: Params, tables: tuple[Array, Array] | None, units: Units, change: Change,
+        steps: Steps, reward: Array, last_agent: Array, carry: Any,
+    ) -> tuple[Units, Batch]:  # fmt: skip
+        """What one seed learns from, one row per step, and the units by now.
 
-        ``tables`` are outputs and values of all agent states, as the rollout had them.
+        ``tables`` are outputs and values of all agent states, as the rollout had them; ``change``
+        is how values have changed since.
         """
         s, over = self.settings, self._episode_over(steps.over)
         at, evaluation, next_value = self._as_rolled_out(params, tables, steps, last_agent, carry)
+        outcome = steps.over | (reward != 0)
+        reward, _, gamma = counted(s, units, reward, None)
         if s.critic:
-            value = evaluation.value.reshape(reward.shape)
+            value = change.of_values(evaluation.value.reshape(reward.shape))
             terminated = over if s.limits_end else self._terminated(steps)
-            rest = (value, next_value, terminated, over)
-            advantage = generalised_advantages(reward, *rest, s.gamma, s.gae_lambda)
+            rest = (value, change.of_values(next_value), terminated, over)
+            advantage = generalised_advantages(reward, *rest, gamma, s.gae_lambda)
             returns = advantage + value
         else:
-            advantage = returns = monte_carlo_returns(reward, over, s.gamma)
+            advantage = returns = monte_carlo_returns(reward, over, gamma)
         weight = weights_of(s, steps.decision, None, len(self.heads.heads))
-        scale, advantage = scaled(s, scale, advantage, Outcome(reward, steps.over), weight)
+        units, advantage = scaled(s, units, advantage, returns, outcome, weight)
         joint = steps.joint.reshape(-1)
-        return scale, batch_of(at, joint, evaluation.log_prob, advantage, returns, weight)
+        return units, batch_of(at, joint, evaluation.log_prob, advantage, returns, weight)
 
     def _decisions(
-        self, params: Params, tables: tuple[Array, Array] | None, scale: Array, steps: Steps,
-        reward: Array, after: EnvState, chain: Chain,
-    ) -> tuple[Array, Batch, Chain]:  # fmt: skip
+        self, params: Params, tables: tuple[Array, Array] | None, units: Units, change: Change,
+        steps: Steps, reward: Array, after: EnvState, chain: Chain,
+    ) -> tuple[Units, Batch, Chain]:  # fmt: skip
         """As `_batch`, of decisions instead of steps; also those whose outcome is not known yet.
 
         ``after`` are the environments after the rollout, ``chain`` is what the last one left over.
@@ -447,20 +450,25 @@ class FiniteTrainer:
         )  # fmt: skip
         chain = jax.tree.map(lambda *parts: jnp.concatenate(parts), chain, now)
         learned = settled(chain.decided, chain.over, after.wait.lasted > 0)
+        # What is kept stays in the task's own units, which those to come may change.
+        decided = counted(s, units, reward, chain.decided).decided
+        assert decided is not None
         if s.critic:
-            value = self._values(params, tables, chain.agent)
-            rest = (value, self._values(params, tables, chain.following))
-            advantage = decision_advantages(
-                chain.decided, *rest, chain.terminated, chain.over, s.gae_lambda
+            value, following = (
+                change.of_values(self._values(params, tables, at))
+                for at in (chain.agent, chain.following)
             )
+            rest = (value, following, chain.terminated, chain.over)
+            advantage = decision_advantages(decided, *rest, s.gae_lambda)
             returns = advantage + value
         else:
-            advantage = returns = decision_returns(chain.decided, chain.over)
-        weight = once(chain.decision, learned, len(self.heads.heads))
-        scale, advantage = scaled(s, scale, advantage, Outcome(reward, steps.over), weight)
+            advantage = returns = decision_returns(decided, chain.over)
+        weight = once(chain.decision, learned, len(self.heads.heads), s.look_back)
+        outcome = steps.over | (reward != 0)
+        units, advantage = scaled(s, units, advantage, returns, outcome, weight)
         what = (chain.agent.reshape(-1), chain.joint.reshape(-1), chain.log_prob)
         batch = batch_of(*what, advantage, returns, weight)
-        return scale, batch, unsettled(chain, learned)
+        return units, batch, unsettled(chain, learned)
 
     def _as_rolled_out(
         self, params: Params, tables: tuple[Array, Array] | None, steps: Steps, last_agent: Array,
@@ -544,6 +552,12 @@ def batch_of(
     return Batch(
         at, joint, log_prob.reshape(n, -1), advantage.reshape(-1), returns.reshape(-1), flat
     )
+
+
+def without_newest(stacks: Any) -> Any:
+    """(stacks,): a number for each that is the same where all slots but the newest are."""
+    _, same = np.unique(stacks[:, :-1], axis=0, return_inverse=True)
+    return len(stacks) + same.reshape(-1).astype(np.int32)
 
 
 def heads_for(n_actions: int, n_memory: int, form: str) -> Product:

@@ -15,7 +15,7 @@ def generalised_advantages(
     next_value: Array,
     terminated: Array,
     over: Array,
-    gamma: float,
+    gamma: Array | float,
     gae_lambda: float,
 ) -> Array:
     """Generalised advantage estimates, time on the first axis.
@@ -50,7 +50,7 @@ def decision_advantages(
     )
 
 
-def monte_carlo_returns(reward: Array, over: Array, gamma: float) -> Array:
+def monte_carlo_returns(reward: Array, over: Array, gamma: Array | float) -> Array:
     """Discounted returns to the end of each episode or of the data, time on the first axis."""
     return _backward_sum(reward, jnp.where(over, 0.0, gamma), jnp.zeros_like(reward[0]))
 

@@ -93,7 +93,7 @@ class DeepSession(Generic[TaskT]):
             return 0, settings.hold_noise
         if name.endswith((".lasted", ".limit", ".longest")):
             return 0, None
-        if ".nu" in name or name.endswith((".variance", ".number")):
+        if ".nu" in name or name.endswith((".variance", ".number", ".returns")):
             return 0, None
         return None, None
 

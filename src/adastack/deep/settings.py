@@ -79,12 +79,16 @@ class PPOSettings:
     hold_noise: int = 1
     """Longest period, in steps, for which every second environment holds its exploration noise; 1
     draws it anew at each step."""
+    look_back: bool = False
+    """Let the memory action's held noise ignore the newest slot in half of its periods."""
     count_once: bool = False
     """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False
     """Centre advantages, and scale them down where an outcome is worth more than one."""
+    scale_reward: bool = False
+    """Count rewards in units of the largest so far, and values in units of returns."""
     gaussian_entropy: float = 1.0
     """Factor of the entropy bonus where actions are real numbers."""
     max_grad_norm: float = 0.5
@@ -164,9 +168,11 @@ PRESETS: dict[str, PPOSettings] = {
         hidden=64,
         gamma=0.9995,
         scale_advantage=True,
+        scale_reward=True,
         gaussian_entropy=0.1,
         fill_first=True,
         hold_noise=10_000,
+        look_back=True,
         count_once=True,
         limits_end=True,
         normalize_observation=True,

@@ -17,8 +17,6 @@ Params = Any
 DECAY, DECAY_SQUARES = 0.9, 0.999
 """How slowly Adam forgets gradients and their squares."""
 LANES = 8
-SCALE_DECAY = 0.95
-"""How slowly the size of advantages is forgotten, per rollout."""
 
 
 class Batch(NamedTuple):
@@ -71,33 +69,6 @@ def schedule_at(settings: PPOSettings, progress: Array) -> Schedule:
         settings.entropy * weight,
         settings.memory_entropy * weight,
     )
-
-
-def scaled(
-    settings: PPOSettings, scale: Array, advantage: Array, rollout: Any, weight: Array | None
-) -> tuple[Array, Array]:
-    """Advantages in units of what an outcome is worth, and that unit as it stands now.
-
-    An outcome is a reward, or the end of an episode. Advantages are centred and divided by the root
-    of their summed squares per outcome, if that is more than one: a reward that comes once in a
-    thousand steps is not blown up, nor is one that comes at each step.
-
-    Args:
-        settings: The settings.
-        scale: (2,): running sums of squared advantages and of outcomes.
-        advantage: (steps, environments).
-        rollout: Its ``reward`` and ``over``.
-        weight: (steps, environments, heads), if a decision counts once.
-    """
-    if not settings.scale_advantage:
-        return scale, advantage
-    counts = jnp.ones_like(advantage) if weight is None else weight[..., 0]
-    centred = advantage - (counts * advantage).sum() / jnp.maximum(counts.sum(), 1e-9)
-    outcomes = (rollout.over | (rollout.reward != 0)).sum()
-    new = jnp.stack([(counts * centred**2).sum(), jnp.maximum(outcomes, 1e-3)])
-    scale = jnp.where(scale[1] == 0, new, SCALE_DECAY * scale + (1 - SCALE_DECAY) * new)
-    unit = jnp.sqrt(scale[0] / scale[1])
-    return scale, centred / jnp.maximum(unit, 1.0)
 
 
 def loss(
