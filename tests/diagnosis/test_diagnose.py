@@ -35,6 +35,7 @@ def test_a_maze_is_answered_by_proof(tmp_path, capsys):
     assert found["verdict"] in page
     assert "What fewer slots reach" in page
     assert 'class="episode"' in page
+    assert f"adastack diagnose passive-tmaze:length=5 --out {tmp_path / 'd'}" in page
 
 
 def test_a_maze_is_learned_where_no_proof_is_asked_for(tmp_path, capsys):
@@ -124,15 +125,18 @@ def test_an_environment_that_fails_is_one_line(tmp_path, capsys, monkeypatch):
     ("words", "message"),
     [
         (("no-such-task",), "expected a task"),
-        (("xormaze", "--seeds", "1"), "at least 2 seeds"),
+        (("xormaze", "--seeds", "1"), "expected 2 to 100 seeds"),
         (("xormaze", "--max-k", "1"), "max_k of at least 2"),
         (("xormaze", "--minutes", "0"), "minutes must be above 0"),
         (("xormaze", "--steps", "0"), "steps must be at least 1"),
+        (("xormaze", "--solved", "nan"), "solved must be a finite return"),
+        (("xormaze", "--out", __file__), "--out expects a folder"),
         (("CartPole-v1", "--preset", "robus"), "robust"),
     ],
 )
 def test_bad_input_is_one_line(words, message, tmp_path, capsys):
-    assert main(["diagnose", *words, "--out", str(tmp_path / "d")]) == 2
+    out = () if "--out" in words else ("--out", str(tmp_path / "d"))
+    assert main(["diagnose", *words, *out]) == 2
     said = capsys.readouterr().err.strip()
     assert message in said
     assert said.count("\n") == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,9 @@ from adastack.commands import Output, add_env_argument, whole_number
 from adastack.commands.train import with_arguments
 from adastack.diagnosis.diagnosis import MAX_K, MINUTES, Diagnosis, diagnose
 from adastack.files import write_whole
+from adastack.tasks.registry import resolve
+
+DEFAULTS = {"seeds": 3, "seed": 0, "max_k": MAX_K, "preset": "default"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +32,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number,
         help="steps of each seed in the longest training: the answer depends on the seeds alone",
     )
-    parser.add_argument("--seeds", type=whole_number, default=3, help="seeds of each memory (3)")
+    parser.add_argument(
+        "--seeds", type=whole_number, default=DEFAULTS["seeds"], help="seeds of each memory (3)"
+    )
     parser.add_argument("--seed", type=whole_number, default=0, help="the first of them (0)")
     parser.add_argument(
-        "--max-k", type=whole_number, default=MAX_K, help=f"the largest stack to try ({MAX_K})"
+        "--max-k",
+        type=whole_number,
+        default=DEFAULTS["max_k"],
+        help=f"the largest stack to try ({MAX_K})",
     )
     parser.add_argument(
         "--solved",
@@ -56,17 +63,38 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     args.task = with_arguments(args.task, args.env_arg)
     words = ["diagnose", args.task, args.preset, *(["learned"] if args.no_proof else [])]
     out = args.out or Path("runs") / re.sub(r"[^\w.=-]+", "-", "_".join(words))
+    resolve(args.task)
+    _check_folder(out)
     found = diagnose(
         args.task, minutes=args.minutes, steps=args.steps, seeds=args.seeds, seed=args.seed,
         max_k=args.max_k, solved=args.solved, prove_first=not args.no_proof, preset=args.preset,
         out=out, imports=args.imports,
     )  # fmt: skip
-    found.command = "adastack " + shlex.join(sys.argv[1:]) if sys.argv[1:] else ""
+    found.command = command_of(args)
     return {**found.document(), "page": str(_write_page(found, out))}
 
 
-def _write_page(found: Diagnosis, out: Path) -> Path:
+def _check_folder(out: Path) -> None:
+    """Makes the folder, before any work that could be lost."""
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out expects a folder, actual: the file {out}")
     out.mkdir(parents=True, exist_ok=True)
+
+
+def command_of(args: argparse.Namespace) -> str:
+    """The command line that says the same."""
+    words = ["adastack", "diagnose", args.task]
+    for name in ("minutes", "steps", "seeds", "seed", "max_k", "solved", "preset", "out"):
+        value = getattr(args, name)
+        if value != DEFAULTS.get(name):
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    words += ["--no-proof"] * args.no_proof
+    for module in args.imports:
+        words += ["--import", module]
+    return shlex.join(words)
+
+
+def _write_page(found: Diagnosis, out: Path) -> Path:
     path = out / "diagnosis.html"
     write_whole(path, found.page().html().encode())
     return path

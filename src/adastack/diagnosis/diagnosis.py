@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -35,6 +36,7 @@ MINUTES = 10.0
 FIRST_STEPS = 25_600
 """Steps of each seed in the first round, where time is the limit."""
 MAX_K = 8
+MOST_SEEDS = 100
 HOST_EPISODES = 32
 """Attempts behind a score where environments are stepped on the host."""
 
@@ -129,7 +131,7 @@ def diagnose(
         env: As for `adastack.Agent`: a name, an environment, or a function that makes one.
         minutes: When to stop; by default 10, or never where ``steps`` are given.
         steps: Of each seed in the longest training; the answer then depends on the seeds alone.
-        seeds: Seeds of each memory, at least 2.
+        seeds: Seeds of each memory, 2 to 100.
         seed: The first of them.
         max_k: The largest stack to try.
         solved: A return that is as good as can be; by default the environment's
@@ -149,6 +151,8 @@ def diagnose(
         ('adaptive-2', True)
     """
     _check(minutes, steps, seeds, max_k)
+    if solved is not None and not math.isfinite(solved):
+        raise ValueError(f"solved must be a finite return, actual: {solved}")
     task, began = resolve(env), time.monotonic()
     proof = prove(task.finite()) if prove_first and task.kind == "finite" else None
     name = str(task).removeprefix("object:")
@@ -178,9 +182,10 @@ def _check(minutes: float | None, steps: int | None, seeds: int, max_k: int) -> 
         raise ValueError(f"minutes must be above 0, actual: {minutes}")
     if steps is not None and steps < 1:
         raise ValueError(f"steps must be at least 1, actual: {steps}")
-    if seeds < 2 or max_k < 2:
+    if not 2 <= seeds <= MOST_SEEDS or max_k < 2:
         raise ValueError(
-            f"expected at least 2 seeds and a max_k of at least 2, actual: {seeds} and {max_k}"
+            f"expected 2 to {MOST_SEEDS} seeds and a max_k of at least 2, "
+            f"actual: {seeds} and {max_k}"
         )
 
 
