@@ -162,8 +162,8 @@ def test_an_environment_of_your_own_is_learned(tmp_path):
     made = runpy.run_path(str(EXAMPLES / "labelled_tasks.py"))["HiddenCue"]
 
     def hidden_cue():
-        return made(delay=4)
+        return made(delay=2)
 
-    found = adastack.diagnose(hidden_cue, steps=204_800, out=tmp_path, progress=False)
+    found = adastack.diagnose(hidden_cue, steps=102_400, out=tmp_path, progress=False)
     assert found.verdict.memory == chosen(2)
     assert found.kept.numbers[0][0] == 0

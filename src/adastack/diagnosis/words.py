@@ -64,7 +64,8 @@ def _proved(proof: Proof, verdict: Verdict) -> list[str]:
         for k, best in chosen.smaller.items()
         if best is not None and best.proved
     ]
-    said = [f"Proved: {optimum}, which {chosen.kappa} slots reach ({', '.join(below)})."]
+    less = f" ({', '.join(below)})" if below else ""
+    said = [f"Proved: {optimum}, which {chosen.kappa} slots reach{less}."]
     if window.kappa == chosen.kappa:
         said.append("The last observations do as well as chosen ones.")
     elif window.kappa is not None:
@@ -78,7 +79,9 @@ def _proved(proof: Proof, verdict: Verdict) -> list[str]:
 
 def _learned(found: Evidence) -> list[str]:
     level = level_of(found.trials, found.random)
-    said = [f"Random actions get {np.mean(found.random):.3g}, the best so far {level.score:.3g}."]
+    what = "Reward per 1000 steps" if found.metric == "reward_rate" else "Return per attempt"
+    random = f"{np.mean(found.random):.3g}"
+    said = [f"{what}: random actions get {random}, the best so far {level.score:.3g}."]
     standing = standings(found.trials, found.random)
     enough = _named(found.trials, (m for m in standing if standing[m] == "enough"))
     short = _named(found.trials, (m for m in standing if standing[m] == "short"))
