@@ -32,9 +32,9 @@ SHARES = {
     "kills at write points, tables": 0.24,
     "kills at write points, networks": 0.05,
     "kills at random moments, tables": 0.045,
-    "kills at random moments, networks": 0.006,
+    "kills at random moments, networks": 0.007,
     "signals, tables": 0.02,
-    "signals, networks": 0.005,
+    "signals, networks": 0.007,
     "signals at the start": 0.006,
     "disk errors": 0.06,
     "small disks": 0.012,
@@ -97,7 +97,7 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
         "clock jumps": lambda r, k: stops.clocks(r, k, references),
         "two processes": lambda r, k: stops.shared(r, k, references),
         "changed runs": lambda r, k: changes.of_runs(
-            r, k, references, unfinished, [*tables, *tables, *tables, "host", "finite"]
+            r, k, references, unfinished, [*tables, *tables, *tables, "host", "finite", "finite gru"]
         ),
         "changed runs, evaluated": lambda r, k: changes.evaluated(r, k, references),
         "hostile checkpoints": lambda r, k: changes.malicious(r, k, references, unfinished),

@@ -86,6 +86,13 @@ class Child:
     def kill(self, number: int = signal.SIGKILL) -> None:
         os.kill(self.pid, number)
 
+    def computes(self, seconds: float) -> None:
+        """Waits until it has computed for so long: on a busy machine it would not have begun."""
+        handle = os.pidfd_open(self.pid)
+        while core_seconds(self.pid)[0] < seconds and not select.select([handle], [], [], 0.01)[0]:
+            pass
+        os.close(handle)
+
     def wait(self, patience: float = PATIENCE) -> Ended:
         hung = self._hangs(patience)
         if hung:

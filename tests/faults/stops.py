@@ -74,14 +74,14 @@ def moments(rng, count, references, names, family):
         def run(place, name=name, waits=waits):
             for wait in waits:
                 child = Child(train(name, "--resume"), place)
-                time.sleep(wait)
+                child.computes(wait)
                 child.kill()
                 found = verdict(child.wait())
                 if found:
                     return found, child.err.read_text()
             return judged_resume(name, place, references[name])
 
-        yield Fault(family, f"{name} after {waits.round(2)} s", run)
+        yield Fault(family, f"{name} after {waits.round(2)} s of computing", run)
 
 
 def errors(rng, count, references):
@@ -149,7 +149,7 @@ def signals(rng, count, references, names, family):
         def run(place, name=name, number=number, wait=wait, twice=twice):
             child = Child(train(name), place)
             time.sleep(0.02)  # Until the fork listens.
-            time.sleep(wait)
+            child.computes(wait)
             child.kill(number)
             if twice is not None:
                 time.sleep(twice)

@@ -114,11 +114,11 @@ def _workers(parent):
 def killed(rng, count, whole, backend="local", family="the lab, killed"):
     """The command, or its worker, killed at random moments."""
     for i in range(count):
-        wait, worker = rng.random() * (20.0 if backend == "ray" else 3.0), i % 2 == 1
+        wait, worker = rng.random() * (12.0 if backend == "ray" else 4.0), i % 2 == 1
 
         def run(place, wait=wait, worker=worker):
             child = Child(computed(backend=backend), place)
-            time.sleep(wait)
+            child.computes(wait)
             if worker:
                 for pid in _workers(place):
                     _kill(pid)

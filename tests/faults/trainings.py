@@ -29,12 +29,15 @@ TABULAR = {
         *("--steps", "8000"),
     ),
 }
-# A network on each rollout; one with a recurrent cell goes here, too.
+# A network on each rollout, without a cell and with one.
 DEEP = {
     "finite": ("passive-tmaze:length=4", *_PPO, "--steps", "1024", "--seeds", "2"),
     "lstm": ("passive-tmaze:length=4", *_PPO, "--net", "lstm", "--steps", "512"),
     "functional": ("position-only-cartpole", *_PPO, "--steps", "512"),
     "host": (HOST, *_PPO, "--steps", "4096"),
+    "finite gru": ("passive-tmaze:length=4", *_PPO, "--cell", "gru", "--steps", "512"),
+    "popgym lru": ("popgym-repeat-previous", *_PPO, "--cell", "lru", "--steps", "512"),
+    "host gru": (HOST, *_PPO, "--cell", "gru", "--steps", "4096"),
 }
 ALL = {**TABULAR, **DEEP}
 
