@@ -97,7 +97,7 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
         "clock jumps": lambda r, k: stops.clocks(r, k, references),
         "two processes": lambda r, k: stops.shared(r, k, references),
         "changed runs": lambda r, k: changes.of_runs(
-            r, k, references, unfinished, [*tables, *tables, *tables, "host", "finite", "finite gru"]
+            r, k, references, unfinished, [*3 * tables, "host", "finite", "finite gru"]
         ),
         "changed runs, evaluated": lambda r, k: changes.evaluated(r, k, references),
         "hostile checkpoints": lambda r, k: changes.malicious(r, k, references, unfinished),
