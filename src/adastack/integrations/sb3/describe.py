@@ -119,7 +119,8 @@ def space_from_json(document: dict[str, Any]) -> Space[Any]:
         return Dict({key: space_from_json(part) for key, part in found.items()})
     if kind == "HybridBox":
         numbers = space_from_json(found["numbers"])
-        assert isinstance(numbers, Box)
+        if not isinstance(numbers, Box):
+            raise ValueError(f"expected a Box of numbers, actual: {numbers}")
         return HybridBox(numbers, found["n_memory"])
     if kind == "Box":
         dtype, shape = np.dtype(found["dtype"]), tuple(found["shape"])
