@@ -12,31 +12,9 @@ import numpy as np
 from adastack.files import encode_arrays, encode_json
 from adastack.schemas import sealed
 from faults.harness import GOOD, LOST, WRONG, Fault, command, ran, refused, verdict
-from faults.trainings import DEEP, TABULAR, at_point, die, judged_damage, often, same, train
+from faults.trainings import DEEP, TABULAR, judged_damage, often, same, train
 
 CHECKPOINT = "checkpoint.json"
-
-
-class Unfinished:
-    """Runs that were killed half-way, each made once."""
-
-    def __init__(self, place):
-        self.place, self._found = place, {}
-
-    def __getitem__(self, name):
-        if name not in self._found:
-            place = self.place / f"half-{name}"
-            place.mkdir()
-            # Where a checkpoint stands and there is more to come.
-            for point in (40, 30, 24, 20, 16):
-                shutil.rmtree(place, ignore_errors=True)
-                place.mkdir()
-                ended = ran(train(name, before=at_point(point, die)), place, 600)
-                if ended.code and (place / "run" / CHECKPOINT).exists():
-                    break
-            assert (place / "run" / CHECKPOINT).exists(), name
-            self._found[name] = place / "run"
-        return self._found[name]
 
 
 # Accidents: what happens to the bytes of a file.
@@ -121,7 +99,7 @@ ACCIDENTS = (_flip, _flip_many, _cut, _extend, _zero, _remove, _replace, _link, 
 ACCIDENTS += (_value, _value)
 
 
-def of_runs(rng, count, references, unfinished, names):
+def of_runs(rng, count, references, names):
     """Every file of an unfinished and of a finished run, changed; then resumed."""
     for i in range(count):
         name, change = names[i % len(names)], ACCIDENTS[i % len(ACCIDENTS)]
@@ -130,7 +108,7 @@ def of_runs(rng, count, references, unfinished, names):
         def run(place, name=name, change=change, half=half, which=which, seed=seed):
             whole = references[name]
             run = place / "run"
-            shutil.copytree(unfinished[name] if half else whole, run)
+            shutil.copytree(references.unfinished(name) if half else whole, run)
             files = sorted(path for path in run.rglob("*") if path.is_file())
             files = [path for path in files if path.name != ".lock"]
             path = files[int(which * len(files))]
@@ -232,7 +210,7 @@ def _bad_meta(rng):
     return f"done {value!r}", lambda meta: {**meta, "done": value}
 
 
-def malicious(rng, count, references, unfinished):
+def malicious(rng, count, references):
     """Checkpoints with valid checksums that no training has written."""
     names = list(TABULAR)
     for i in range(count):
@@ -243,7 +221,7 @@ def malicious(rng, count, references, unfinished):
 
             chance = np.random.default_rng(seed)
             run = place / "run"
-            shutil.copytree(unfinished[name], run)
+            shutil.copytree(references.unfinished(name), run)
             if chance.random() < 0.1:
                 what = "event_bytes"
                 forged(run, meta=lambda meta: {**meta, "event_bytes": 10**10})
@@ -264,7 +242,7 @@ def malicious(rng, count, references, unfinished):
         yield Fault("hostile checkpoints", f"{name}, {seed}", run)
 
 
-def forged_networks(rng, count, unfinished):
+def forged_networks(rng, count, references):
     """The same for networks: one process restores many, since each would take seconds to start."""
     names = list(DEEP)
     seeds = {name: [] for name in names}
@@ -275,7 +253,7 @@ def forged_networks(rng, count, unfinished):
 
         def run(place, seed, name=name, its=its, found=found):
             if not found:
-                half = unfinished[name]
+                half = references.unfinished(name)
                 ended = ran(lambda: _restore_all(half, its), place, 300)
                 said = ended.out.splitlines()
                 found.update((each, (LOST, ended.said)) for each in its)
@@ -313,7 +291,7 @@ def _restore_all(half, seeds):
             print("refused", flush=True)
 
 
-def documents(rng, count, references, unfinished):
+def documents(rng, count, references):
     """Documents of a run with valid checksums and another content."""
     for i in range(count):
         file = ("settings.json", CHECKPOINT, "result.json")[i % 3]
@@ -322,9 +300,8 @@ def documents(rng, count, references, unfinished):
         def run(place, file=file, seed=seed, verb=verb):
             chance = np.random.default_rng(seed)
             run = place / "run"
-            shutil.copytree(
-                references["sarsa"] if file == "result.json" else unfinished["sarsa"], run
-            )
+            half = references.unfinished("sarsa")
+            shutil.copytree(references["sarsa"] if file == "result.json" else half, run)
             body = json.loads((run / file).read_text())
             del body["checksum"]
             body = _other(chance, body)

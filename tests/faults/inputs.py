@@ -1,5 +1,6 @@
 """User input: command lines, names, ``.pomdp`` files, environments."""
 
+import itertools
 import json
 import os
 import shutil
@@ -129,28 +130,37 @@ def markup(rng, count, references):
         yield Fault("markup", f"{name!r}", run)
 
 
-def environments(rng, count):
-    """Environments that raise, leave, and return what they must not."""
+def environment_lines():
+    """Environments that raise, leave, and return what they must not, and their command lines."""
     raised = [
         (what, where) for where in ("step", "reset", "making", "close") for what in envs.RAISED
     ]
-    cases = [*((what, "step") for what in envs.STEPS), *raised]
-    for i in range(count):
-        what, where = cases[i % len(cases)]
+    sets = [word for each in SMALL for word in ("--set", each)]
+    return [
+        (what, where, ("train", f"faults.envs:Bad:what={what},where={where}", *sets,
+                       "--steps", "128", "--out", "run"))
+        for what, where in (*((what, "step") for what in envs.STEPS), *raised)
+    ]  # fmt: skip
 
-        def run(place, what=what, where=where):
-            task = f"faults.envs:Bad:what={what},where={where}"
-            sets = [word for each in SMALL for word in ("--set", each)]
-            ended = ran(command("train", task, *sets, "--steps", "128", "--out", "run"), place)
-            if verdict(ended):
-                return verdict(ended), f"{what} in {where}: {ended.said}"
-            harmless = what in envs.HARMLESS and where == "step"
-            if harmless and ended.code == 0:
-                return GOOD, ""
-            named = "Bad" in ended.err or what in ("interrupt", "memory error")
-            if not refused(ended) or not named or _steers(ended):
-                return LOST, f"{what} in {where}: code {ended.code}: {ended.said}"
-            return GOOD, ""
+
+def judged_environment(ended, what, where):
+    """Whether a training said in one line what its environment did."""
+    if verdict(ended):
+        return verdict(ended), f"{what} in {where}: {ended.said}"
+    if what in envs.HARMLESS and where == "step" and ended.code == 0:
+        return GOOD, ""
+    named = "Bad" in ended.err or what in ("interrupt", "memory error")
+    if not refused(ended) or not named or _steers(ended):
+        return LOST, f"{what} in {where}: code {ended.code}: {ended.said}"
+    return GOOD, ""
+
+
+def environments(rng, count):
+    """Environments that fail, each in a process of its own."""
+    for what, where, words in itertools.islice(itertools.cycle(environment_lines()), count):
+
+        def run(place, what=what, where=where, words=words):
+            return judged_environment(ran(command(*words), place), what, where)
 
         yield Fault("environments", f"{what} in {where}", run)
 

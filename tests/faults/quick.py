@@ -11,7 +11,7 @@ from faults.trainings import References, same
 def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("faults")
     (place / "store").mkdir()
-    return References(place), changes.Unfinished(place), stores.Whole(place / "store")
+    return References(place), stores.Whole(place / "store")
 
 
 def assert_good(faults, tmp_path):
@@ -43,20 +43,20 @@ def test_two_processes(made, tmp_path):
 
 def test_changed_files(made, tmp_path):
     rng = np.random.default_rng(0)
-    assert_good(changes.of_runs(rng, 12, made[0], made[1], ["sarsa"]), tmp_path)
+    assert_good(changes.of_runs(rng, 12, made[0], ["sarsa"]), tmp_path)
 
 
 def test_forged_checkpoints(made, tmp_path, monkeypatch):
     monkeypatch.setattr(changes, "DEEP", {})
-    assert_good(changes.malicious(np.random.default_rng(0), 12, *made[:2]), tmp_path)
+    assert_good(changes.malicious(np.random.default_rng(0), 12, made[0]), tmp_path)
 
 
 def test_links_lead_nowhere(made, tmp_path):
-    assert_good(stores.links(np.random.default_rng(0), 4, made[2]), tmp_path)
+    assert_good(stores.links(np.random.default_rng(0), 4, made[1]), tmp_path)
 
 
 def test_modules_in_the_way_are_not_run(made, tmp_path):
-    assert_good(stores.path_hijack(np.random.default_rng(0), 1, made[2]), tmp_path)
+    assert_good(stores.path_hijack(np.random.default_rng(0), 1, made[1]), tmp_path)
 
 
 def test_command_lines(made, tmp_path):

@@ -128,7 +128,7 @@ def killed(rng, count, whole, backend="local", family="the lab, killed"):
             else:
                 child.kill()
                 child.wait()
-            return judged(place, whole, computed(backend=backend))
+            return judged(place, whole, computed_here())
 
         yield Fault(family, f"{'worker' if worker else 'command'} after {wait:.2f} s", run)
 
@@ -299,7 +299,7 @@ def shared(rng, count, whole):
                 ended = child.wait(240)
                 if verdict(ended) or ended.code:
                     return verdict(ended) or LOST, ended.said
-            return judged(place, whole)
+            return judged(place, whole, computed_here())
 
         yield Fault("two runners", f"{wait:.2f} s apart", run)
 
@@ -388,6 +388,8 @@ def policies(rng, count, place):
         change, seed, which = ACCIDENTS[i % len(ACCIDENTS)], int(rng.integers(2**32)), rng.random()
 
         def run(place, change=change, seed=seed, which=which):
+            import adastack.integrations.sb3  # noqa: F401  # Here, for it takes seconds.
+
             if not whole.exists():
                 ended = ran(lambda: export(whole), place, 300)
                 assert ended.code == 0, ended.said

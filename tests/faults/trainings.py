@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import tempfile
 from collections import Counter
@@ -72,7 +73,7 @@ class References:
         if name not in self._found:
             place = self.place / f"whole-{name}"
             place.mkdir()
-            ended = ran(train(name, before=noting(place / "points")), place, 600)
+            ended = ran(train(name, before=_copying(place, name in DEEP)), place, 600)
             assert ended.code == 0, ended.said
             self._found[name] = place / "run"
         return self._found[name]
@@ -80,6 +81,40 @@ class References:
     def points(self, name: str) -> Counter[str]:
         """The write points of a training, and how often each occurs."""
         return Counter((self[name].parent / "points").read_text().splitlines())
+
+    def left(self, name: str, point: str, nth: int) -> Path | None:
+        """The run as a kill at this write point leaves it; None if it does not exist yet."""
+        lines = (self[name].parent / "points").read_text().splitlines()
+        number = [i for i, line in enumerate(lines) if line == point][nth - 1]
+        found = self[name].parent / "left" / str(number)
+        return found if found.exists() else None
+
+    def unfinished(self, name: str) -> Path:
+        """An unfinished run that has a checkpoint."""
+        left = self[name].parent / "left"
+        for number in (40, 30, 24, 20, 16):
+            found = left / str(number)
+            if (found / "checkpoint.json").exists() and not (found / "result.json").exists():
+                return found
+        raise AssertionError(f"{name} has no checkpoint on the way")
+
+
+def _copying(place: Path, every: bool) -> Callable:
+    """What a child does first: notes its write points; copies its run at the first, or all."""
+    number, busy = 0, False
+
+    def react(point: str) -> None:
+        nonlocal number, busy
+        if busy:
+            return
+        busy = True
+        with (place / "points").open("a") as file:
+            file.write(f"{point}\n")
+        if (every or number <= 40) and (place / "run").exists():
+            shutil.copytree(place / "run", place / "left" / str(number))
+        number, busy = number + 1, False
+
+    return touching(react)
 
 
 def result_of(run: Path) -> object:
@@ -120,19 +155,27 @@ def leftovers(run: Path) -> list[str]:
 
 def judged_resume(name: str, place: Path, whole: Path) -> tuple[str, str]:
     """Resumes a run that was stopped, and compares it with one that was not."""
-    ended = ran(train(name, "--resume"), place)
+    return resumption(ran(train(name, "--resume"), place), place / "run", whole)
+
+
+def resumption(ended: Ended, run: Path, whole: Path) -> tuple[str, str]:
+    """Whether a run that was stopped and resumed has the same result."""
     found = verdict(ended)
     if found or ended.code:
-        return found or LOST, ended.said
-    if not same(place / "run", whole):
+        return found or LOST, f"code {ended.code}: {ended.said}"
+    if not same(run, whole):
         return WRONG, "resumed to another result"
-    left = leftovers(place / "run")
+    left = leftovers(run)
     return (WRONG, f"left {left}") if left else ("good", "")
 
 
 def judged_damage(name: str, place: Path, whole: Path) -> tuple[str, str]:
     """Resumes a run that was changed: refused, or the same result."""
-    ended = ran(train(name, "--resume"), place)
+    return damage(ran(train(name, "--resume"), place), place / "run", whole)
+
+
+def damage(ended: Ended, run: Path, whole: Path) -> tuple[str, str]:
+    """Whether a run that was changed was refused, or has the same result."""
     found = verdict(ended)
     if found:
         return found, ended.said
@@ -141,9 +184,9 @@ def judged_damage(name: str, place: Path, whole: Path) -> tuple[str, str]:
     if ended.code:
         return LOST, f"code {ended.code}: {ended.said}"
     try:
-        right = same(place / "run", whole)
+        right = same(run, whole)
     except DamagedFileError:  # What had finished gives its result; what it learned is refused.
-        right = result_of(place / "run") == result_of(whole)
+        right = result_of(run) == result_of(whole)
     return ("good", "") if right else (WRONG, "another result, and no word")
 
 
