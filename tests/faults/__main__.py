@@ -1,4 +1,4 @@
-"""The campaign: ``python -m faults [--seed N] [--count N] [--only WORD]``."""
+"""The campaign: ``python -m faults [--seed N ...] [--count N] [--only WORD]``."""
 
 from faults.campaign import main
 

@@ -225,16 +225,24 @@ def warm_up() -> None:
             adastack(["train", *words, "--out", f"{place}/{name}"])
 
 
-def table(tallies: dict[str, Tally]) -> str:
-    """The counts, in Markdown."""
+def table(by_seed: dict[int, dict[str, Tally]]) -> str:
+    """The counts of all seeds together, and of each, in Markdown."""
     rows = [f"| fault | tried | {' | '.join(TITLES)} |", "| --- |" + " ---: |" * 5]
+    for name in next(iter(by_seed.values())):
+        rows.append(_row(name, _sum(tallies[name] for tallies in by_seed.values())))
+    for seed, tallies in by_seed.items():
+        rows.append(_row(f"**all, seed {seed}**", _sum(tallies.values())))
+    return "\n".join(rows)
+
+
+def _sum(tallies: Iterable[Tally]) -> Tally:
     total = Tally()
-    for name, tally in tallies.items():
-        rows.append(_row(name, tally))
+    for tally in tallies:
         total.tried += tally.tried
+        total.notes += tally.notes
         for found, number in tally.counts.items():
             total.counts[found] = total.counts.get(found, 0) + number
-    return "\n".join([*rows, _row("**all**", total)])
+    return total
 
 
 def _row(name: str, tally: Tally) -> str:
@@ -245,15 +253,18 @@ def _row(name: str, tally: Tally) -> str:
 def main() -> int:
     """Prints the table; code 1 if a fault ended as none may."""
     parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
-    parser.add_argument("--seed", type=int, default=0, help="where the faults come from (0)")
+    parser.add_argument(
+        "--seed", type=int, nargs="+", default=[0], help="where the faults come from (0)"
+    )
     parser.add_argument("--count", type=int, default=1020, help="how many, at least (1020)")
     parser.add_argument("--only", default="", help="families whose name has this in it")
     parser.add_argument("--processes", type=int, default=1, help="families side by side (1)")
     parser.add_argument("--keep", type=Path, help="a file of counts: go on from there")
     args = parser.parse_args()
     began = time.monotonic()
-    tallies = run(args.seed, args.count, args.only, args.processes, args.keep)
-    print(table(tallies))
-    print(f"\nseed {args.seed}, {(time.monotonic() - began) / 60:.0f} minutes")
-    bad = [note for tally in tallies.values() for note in tally.notes]
-    return int(bool(bad))
+    found = {
+        seed: run(seed, args.count, args.only, args.processes, args.keep) for seed in args.seed
+    }
+    print(table(found))
+    print(f"\n{(time.monotonic() - began) / 60:.0f} minutes")
+    return int(any(_sum(tallies.values()).notes for tallies in found.values()))

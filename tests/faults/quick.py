@@ -103,4 +103,4 @@ def test_the_campaign_notices_what_is_wrong(made, tmp_path):
         (tmp_path / str(i)).mkdir()
         tally.add(harness.Fault("", "", run), tmp_path / str(i))
     assert tally.counts == {"wrong": 1, "traceback": 1, "hang": 1}
-    assert campaign.table({"x": tally}).splitlines()[2] == "| x | 3 | 0 | 1 | 1 | 1 |"
+    assert campaign.table({1: {"x": tally}}).splitlines()[2] == "| x | 3 | 0 | 1 | 1 | 1 |"
