@@ -130,7 +130,8 @@ def arrays_of(run: Path) -> dict[str, np.ndarray]:
     from adastack.runs import Run
 
     saved = Run.open(run).load_checkpoint()
-    assert saved is not None
+    if saved is None:
+        raise DamagedFileError(f"{run}: the checkpoint is missing")
     return saved[0]
 
 
