@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from adastack.cli import VERBS
 from faults import campaign, changes, harness, inputs, stops, stores
 from faults.trainings import References, same
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
+    campaign.warm_up()
     place = tmp_path_factory.mktemp("faults")
     (place / "store").mkdir()
     return References(place), stores.Whole(place / "store")
@@ -60,7 +62,7 @@ def test_modules_in_the_way_are_not_run(made, tmp_path):
 
 
 def test_command_lines(made, tmp_path):
-    assert_good(inputs.words(np.random.default_rng(0), 26, made[0]), tmp_path)
+    assert_good(inputs.words(np.random.default_rng(0), 2 * len(VERBS), made[0]), tmp_path)
 
 
 def test_markup(made, tmp_path):

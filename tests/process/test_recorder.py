@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from adastack.files import DamagedFileError
 from adastack.process.events import (
     ACTIVE,
     AFTER,
@@ -11,6 +12,7 @@ from adastack.process.events import (
     MEMORY,
     PASSIVE,
     SUCCESS,
+    check_windows,
     saved_curves,
 )
 from adastack.process.recorder import Recorder
@@ -126,6 +128,16 @@ def test_a_recorder_goes_on_from_its_state():
     second.add(*(array[2:] for array in steps))
     for name, curve in second.curves().items():
         np.testing.assert_array_equal(curve, record(steps, 1)[name])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "uint64", "int32"])
+def test_steps_of_another_dtype_are_refused(dtype):
+    recorder = Recorder(2, 3, 4, GAMMA)
+    recorder.add(*random_steps())
+    state = recorder.state()
+    check_windows(state)
+    with pytest.raises(DamagedFileError, match="windows/ends must be int64"):
+        check_windows({**state, "windows/ends": state["windows/ends"].astype(dtype)})
 
 
 def test_tensorboard_reads_the_events(tmp_path):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from adastack.files import DamagedFileError
 from adastack.memory.regret import REGRETS, SHARES, Regrets
 from adastack.process.compiled import inlined
-from adastack.schemas import Expected, fitting, like
+from adastack.schemas import Expected, fitting
 
 EVENTS = ("attempts", "successes", *REGRETS)
 """What is counted, in the order of the bits."""
@@ -133,7 +133,7 @@ def all_events(counts: Array) -> Array:
 def window_arrays(seeds: int, ends: Array, rows: int) -> dict[str, Expected]:
     """What the windows of a checkpoint have to be; the last of ``rows`` may be unfinished."""
     return {
-        f"{WINDOWS}ends": like(ends, ends, ends),
+        f"{WINDOWS}ends": Expected(ends.shape, np.dtype(np.int64), ends, ends),
         f"{WINDOWS}paid": Expected((seeds, rows, PAID), np.dtype(np.float64)),
     }
 
