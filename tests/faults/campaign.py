@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from faults import changes, forgeries, inputs, stops, stores, together
+from faults import changes, forgeries, inputs, searches, stops, stores, together
 from faults.harness import HANG, LOST, TRACEBACK, WRONG, Fault, Tally
 from faults.trainings import DEEP, TABULAR, References
 
@@ -66,6 +66,7 @@ SHARES = {
     "forged policies": 0.03,
     "disks as kills leave them, networks": 0.069,
     "changed runs, networks": 0.07,
+    "diagnose and find-k, stopped and changed": 0.041,
 }
 """Of all faults, about."""
 
@@ -129,6 +130,7 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
             r, k, references
         ),
         "changed runs, networks": lambda r, k: together.changed_runs(r, k, references),
+        "diagnose and find-k, stopped and changed": lambda r, k: searches.searches(r, k, place),
     }
     return {name: make(rng.spawn(1)[0], n(name)) for name, make in made.items()}
 

@@ -33,6 +33,7 @@ SAFE = {
     "train": ("--steps", "200"),
     "find-k": ("--steps", "200", "--no-proof"),
     "reproduce": ("--dry-run",),
+    "diagnose": ("--minutes", "0.01"),
     "league": ("--dry-run",),
     "bench": ("no-such-chapter",),
 }
@@ -45,6 +46,8 @@ RIGHT = {
     "play": (MAZE,),
     "theory": ("kappa", MAZE),
     "find-k": (MAZE,),
+    "diagnose": (MAZE,),
+    "league": (MAZE,),
     "reproduce": ("tabular",),
     "archive": ("run",),
 }
