@@ -66,7 +66,7 @@ SHARES = {
     "forged policies": 0.03,
     "disks as kills leave them, networks": 0.069,
     "changed runs, networks": 0.07,
-    "diagnose and find-k, stopped and changed": 0.041,
+    "diagnose and find-k, stopped and changed": 0.03,
 }
 """Of all faults, about."""
 
@@ -213,7 +213,9 @@ def warm_up() -> None:
     from adastack.training import import_sessions
 
     import_sessions()
+    import adastack.commands.diagnose
     import adastack.commands.evaluate
+    import adastack.commands.find_k
     import adastack.lab.exact
     from adastack.cli import main as adastack
 

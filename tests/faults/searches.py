@@ -15,8 +15,8 @@ from faults.trainings import at_point, die, fail, leftovers, noting, often
 
 SMALL = ("--no-proof", "--seeds", "2", "--max-k", "2", "--out", "search", "--json")
 SEARCHES = {
-    "diagnose": ("diagnose", "passive-tmaze:length=4", "--steps", "2000", *SMALL),
-    "find-k": ("find-k", "passive-tmaze:length=4", "--steps", "2000", *SMALL),
+    "diagnose": ("diagnose", "passive-tmaze:length=4", "--steps", "1000", *SMALL),
+    "find-k": ("find-k", "passive-tmaze:length=4", "--steps", "1000", *SMALL),
 }
 
 
