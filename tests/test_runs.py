@@ -1,3 +1,4 @@
+import fcntl
 import json
 import os
 import stat
@@ -27,6 +28,38 @@ def test_a_file_is_the_old_one_or_the_new_one(tmp_path, monkeypatch):
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
+    (tmp_path / ".page.html.abcd_123.part").write_bytes(b"left by a kill")
+    others = {".page.html.part", ".page.html.abcd.part", ".else.abcd_123.part", "page.html.bak"}
+    for name in others:
+        (tmp_path / name).write_bytes(b"somebody's")
+    (tmp_path / ".page.html.linked__.part").symlink_to(tmp_path / "page.html.bak")
+    held = tmp_path / ".page.html.written_.part"
+    with held.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # As another process that writes the page now.
+        write_whole(tmp_path / "page.html", b"new")
+        others |= {".page.html.linked__.part", "page.html"}
+        assert {path.name for path in tmp_path.iterdir()} == {held.name} | others
+    write_whole(tmp_path / "page.html", b"newer")
+    assert {path.name for path in tmp_path.iterdir()} == others
+    assert (tmp_path / "page.html").read_bytes() == b"newer"
+
+
+def test_a_temporary_file_that_was_removed_too_early_is_made_again(tmp_path, monkeypatch):
+    taken = []
+
+    def flock(handle, how, real=fcntl.flock):
+        if not taken:  # Before it is locked, another process takes it for abandoned.
+            taken.extend(tmp_path.iterdir())
+            taken[0].unlink()
+        real(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    write_whole(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert len(taken) == 1
 
 
 def test_a_written_file_is_readable_as_the_folder_allows(tmp_path):

@@ -6,6 +6,7 @@ Arrays are safetensors and everything else is JSON, so that reading a file never
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -35,22 +37,58 @@ class DamagedFileError(ValueError):
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Writes a file so that a reader, or a crash, sees the old content or the new, never a part."""
+    """Writes a file so that a reader, or a crash, sees the old content or the new, never a part.
+
+    What killed processes left of writing this file is removed.
+    """
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    handle, temporary = _make_temporary(path)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes files private; a result is as readable as any other file of its folder.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        os.replace(temporary, path)
+            # mkstemp makes files private; a result is as readable as any other of its folder.
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
+            os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+    with suppress(OSError):  # The folder may not be listed.
+        for name in os.listdir(path.parent):
+            if name.startswith(f".{path.name}.") and is_temporary(name):
+                _remove_abandoned(path.parent / name)
+
+
+def _make_temporary(path: Path) -> tuple[int, str]:
+    """A file beside another, locked by this process."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        if not _lock(handle) or os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)  # Another process took it for abandoned before it was locked.
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Removes a temporary file that no process has locked."""
+    with suppress(OSError):  # It is gone, or nothing of ours.
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            if stat.S_ISREG(os.fstat(handle).st_mode) and _lock(handle, fcntl.LOCK_NB):
+                path.unlink()
+        finally:
+            os.close(handle)
+
+
+def _lock(handle: int, how: int = 0) -> bool:
+    """Whether a file is now locked; some file systems cannot."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | how)
+    except OSError:
+        return False
+    return True
 
 
 def is_temporary(name: str) -> bool:

@@ -214,7 +214,7 @@ class Folder:
             os.close(handle)
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 raise DamagedFileError(
-                    f"{self.path / name}: expected a file or folder, actual: a link or a device"
+                    f"{self.path / name}: expected a file or folder, actual: a link"
                 ) from None
             raise
         return handle
