@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).parent
+CACHE = HERE.parents[1] / ".venv-peers" / "compiled"
 REPEATS = int(os.environ.get("REPEATS", "7"))
 COMPARED = {
     "RecurrentPPO": ("recurrent_ppo.py", ("lstm-16", "lstm-1"), 10),
@@ -27,10 +28,14 @@ class Process:
     """A library that trains when asked."""
 
     def __init__(self, python: str, script: str) -> None:
-        threads = {"OMP_NUM_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
+        settings = {
+            "OMP_NUM_THREADS": "1",
+            "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+            "JAX_COMPILATION_CACHE_DIR": str(CACHE),
+        }
         self._process = subprocess.Popen(
             [python, str(HERE / script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, **threads, "PYTHONWARNINGS": "ignore"},
+            env={**os.environ, **settings, "PYTHONWARNINGS": "ignore"},
         )  # fmt: skip
 
     def rates(self, case: str) -> tuple[float, float]:
