@@ -13,6 +13,7 @@ from adastack.deep.waits import Decided
 from adastack.process.induced import induce
 from adastack.process.policy import memory_rule
 from adastack.tasks.registry import resolve
+from adastack.training import RunSpec, make_session
 
 LAMBDA = 0.8
 
@@ -116,3 +117,24 @@ def test_what_a_rollout_leaves_over_is_learned_from_in_a_later_one():
     assert left[0] >= 16, "all environments are in the corridor, and nothing was paid yet"
     cues = learner.chain.agent[learner.chain.decided.done]
     assert len(cues), "and so they are in the next attempt"
+
+
+def test_a_resumed_run_has_the_decisions_that_were_waiting():
+    spec = RunSpec(
+        task="passive-tmaze:length=150,continual=true", memory="adaptive", stack_size=2,
+        algo="ppo", preset="default", steps=8000, seeds=[0], overrides={},
+    )  # fmt: skip
+    first, second = (make_session(spec.document()) for _ in range(2))
+    first.start()
+    first.advance()  # One update.
+    arrays, meta = first.checkpoint()
+    waiting = next(arrays[name] for name in arrays if name.endswith("chain.decided.done"))
+    assert waiting.any()
+    second.restore(arrays, meta)
+    for session in (first, second):
+        while not session.finished:
+            session.advance()
+    for ours, theirs in zip(
+        jax.tree.leaves(first.learner), jax.tree.leaves(second.learner), strict=True
+    ):
+        np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))

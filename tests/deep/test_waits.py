@@ -61,6 +61,22 @@ def test_how_long_a_wait_can_be_worth_it_is_learned_from_all_environments():
     assert after.longest.tolist() == [10, 10, 10], "a time limit led nowhere"
 
 
+def test_a_choice_that_never_led_anywhere_is_given_up_sooner():
+    wait = no_wait(jnp.zeros(3, jnp.int32), kinds=4)
+    wait = wait._replace(lasted=jnp.asarray([79, 0, 0]))
+    choice, nothing = jnp.asarray([2, 2, 3]), jnp.zeros(3)
+    changed = jnp.asarray([True, False, False])
+    almost_one = jnp.full(3, 0.999)
+    after, _ = waited(wait, choice, changed, changed, nothing, almost_one, GAMMA)
+    assert after.longest.tolist() == [[0, 0, 80, 0]] * 3
+    after, _ = waited(
+        after._replace(lasted=jnp.zeros(3, jnp.int32)), choice, ~changed & False, changed, nothing,
+        almost_one, GAMMA,
+    )  # fmt: skip
+    # Four times 80 where the choice has led that far, four times 80 / 8 where another one has.
+    assert after.limit.tolist() == [1 + 319, 1 + 319, 1 + 39]
+
+
 def test_advantages_of_single_steps_are_the_usual_ones():
     rng = np.random.default_rng(0)
     reward, value, following = (jnp.asarray(x, jnp.float32) for x in rng.normal(size=(3, 40, 2)))

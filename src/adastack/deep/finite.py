@@ -192,7 +192,9 @@ class FiniteTrainer:
         )
         held = first_noise(jnp.asarray(bits))
         n = self.settings.n_envs
-        wait = no_wait(jnp.zeros(n, jnp.int32)) if self.settings.waits else None
+        wait = None
+        if self.settings.waits:
+            wait = no_wait(jnp.zeros(n, jnp.int32), kinds=self.n_actions * self.n_memory)
         carry = first_carry(self.net, n)
         places = (jnp.asarray(state), jnp.asarray(agent), jnp.asarray(clock))
         env = EnvState(*places, held, wait, carry)

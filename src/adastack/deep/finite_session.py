@@ -65,9 +65,9 @@ class FiniteSession(FinitePolicies, DeepSession[FiniteTask]):
         """See `DeepSession.limits`; also of where the environments stand."""
         if name.endswith(".env.state"):
             return 0, self.task.n_states - 1
-        if name.endswith(".env.agent"):
+        if name.endswith((".env.agent", ".chain.agent", ".chain.following")):
             return 0, self.trainer.induced.n_agent_states - 1
-        if name.endswith(".wait.choice"):
+        if name.endswith((".wait.choice", ".chain.joint")):
             return 0, self.task.n_actions * self.trainer.n_memory - 1
         if name.endswith(".env.clock"):
             return 0, (self.task.time_limit or 1) - 1

@@ -21,6 +21,9 @@ from jax import Array
 STUCK = 4.0
 """A choice that does not change the stack is given up after at most this many times the longest
 wait so far."""
+OTHERS = 8
+"""The longest wait of a choice counts as at least this fraction, one eighth, of any choice's: what
+leads nowhere costs little, and what has not led anywhere yet is still tried for a while."""
 
 
 class Wait(NamedTuple):
@@ -33,7 +36,8 @@ class Wait(NamedTuple):
     paid: Array
     """The discounted reward of the choice so far."""
     longest: Array
-    """The longest wait so far that ended with a change, in any environment."""
+    """The longest wait so far that ended with a change, in any environment; (environments, kinds)
+    if choices are numbers below ``kinds``: of each of them."""
     choice: Array
     """The choice that is repeated, (environments, ...)."""
 
@@ -49,11 +53,12 @@ class Decided(NamedTuple):
     """If so, the discount of what follows."""
 
 
-def no_wait(choice: Array, longest: int | Array = 0) -> Wait:
-    """No choice is being repeated; ``choice`` has the shape of choices."""
+def no_wait(choice: Array, longest: int | Array = 0, kinds: int | None = None) -> Wait:
+    """No choice is being repeated; ``choice`` has the shape of choices, see `Wait` for the rest."""
     n = len(choice)
     zeros = jnp.zeros(n, jnp.int32)
-    return Wait(zeros, zeros, jnp.zeros(n, jnp.float32), jnp.full(n, longest, jnp.int32), choice)
+    known = jnp.full(n if kinds is None else (n, kinds), longest, jnp.int32)
+    return Wait(zeros, zeros, jnp.zeros(n, jnp.float32), known, choice)
 
 
 def standing(wait: Wait, drawn: Array) -> Array:
@@ -82,8 +87,8 @@ def waited(
         uniform: Uniform random numbers, from which the steps until giving up are drawn.
         gamma: The discount of a decision.
     """
-    longest = jnp.max(jnp.maximum(wait.longest, jnp.where(changed & led, wait.lasted + 1, 0)))
-    drawn = 1 + (STUCK * jnp.maximum(wait.longest, 1) * uniform).astype(jnp.int32)
+    known, longest = _longest(wait, choice, jnp.where(changed & led, wait.lasted + 1, 0))
+    drawn = 1 + (STUCK * jnp.maximum(known, 1) * uniform).astype(jnp.int32)
     limit = jnp.where(wait.lasted == 0, drawn, wait.limit)
     goes_on = ~changed & (wait.lasted < limit)
     paid = wait.paid + _worth(wait.lasted, gamma) * reward
@@ -95,6 +100,14 @@ def waited(
         choice,
     )
     return after, Decided(~goes_on, paid, _worth(wait.lasted + 1, gamma))
+
+
+def _longest(wait: Wait, choice: Array, ended: Array) -> tuple[Array, Array]:
+    """The longest waits of the choices so far, and those of all with the waits that ``ended``."""
+    if wait.longest.ndim == 1:
+        return wait.longest, jnp.max(jnp.maximum(wait.longest, ended))
+    of_each = wait.longest[0]
+    return jnp.maximum(of_each[choice], of_each.max() / OTHERS), of_each.at[choice].max(ended)
 
 
 def _worth(steps: Array, gamma: float) -> Array:
