@@ -147,7 +147,7 @@ def draw() -> None:
     axes.set(xscale="log", xlim=(2, 6e6), yticks=range(len(labels)), yticklabels=labels)
     axes.set_xlabel(f"longest maze learned on each of {SEEDS} seeds within 10$^6$ steps (cells)")
     axes.invert_yaxis()
-    axes.legend(fontsize=8, loc="center right")
+    axes.legend(fontsize=8, loc="upper right")
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     figure.savefig(FOLDER / "images" / "horizons.png", dpi=150)
