@@ -80,9 +80,12 @@ def test_ctrl_c_leaves_what_was_found():
 
 def test_a_memory_that_fails_does_not_end_the_search_but_an_environment_does():
     broken = {CELL: RuntimeError("seed 0: loss is nan")}
-    found = found_by(Scripted(lambda m: m == chosen(4), raises=broken))
-    assert found.verdict.at_most == chosen(4)
-    assert found.failed == {CELL: "seed 0: loss is nan"}
+    found = found_by(Scripted(lambda m: m == chosen(8), raises=broken))
+    assert not found.verdict.decided
+    broken = {chosen(2): RuntimeError("seed 0: loss is nan")}
+    found = found_by(Scripted(lambda m: m.rule == "frame", raises=broken))
+    assert found.verdict.memory == window(2)
+    assert found.failed == {chosen(2): "seed 0: loss is nan"}
     everything = dict.fromkeys([NONE, chosen(2), window(4), CELL, chosen(4)], RuntimeError("nan"))
     found = found_by(Scripted(lambda m: True, raises=everything))
     assert found.trials == []

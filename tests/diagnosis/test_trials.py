@@ -20,8 +20,9 @@ def learner(folder, task="passive-tmaze:length=3"):
         ({"return": 1.0, "success": None, "optimality": None}, None, None),
         ({"return": 0.2, "success": 1.0}, None, True),
         ({"return": 0.2, "success": 0.9}, None, False),
-        # It succeeds, but could be faster.
-        ({"return": 0.2, "success": 1.0, "optimality": 0.5}, None, False),
+        # It could be faster, which does not count where attempts are.
+        ({"return": 1.0, "success": 1.0, "optimality": 0.98}, None, True),
+        ({"return": 1.0, "success": 0.5, "optimality": 1.0}, None, True),
         ({"return": 480.0, "success": 0.0}, 475, True),
         ({"return": 470.0}, 475, False),
     ],

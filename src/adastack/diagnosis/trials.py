@@ -82,7 +82,5 @@ def goodness(seed: Mapping[str, Any], solved: float | None) -> bool | None:
     """Whether a policy is as good as can be; None if nothing says so."""
     if solved is not None:
         return float(seed["return"]) >= solved
-    # An attempt may succeed and still be worth less than the best: the optimum says more.
-    optimality, success = seed.get("optimality"), seed.get("success")
-    said = success if optimality is None else optimality
-    return None if said is None else float(said) >= GOOD
+    said = [seed[name] for name in ("success", "optimality") if seed.get(name) is not None]
+    return max(said) >= GOOD if said else None
