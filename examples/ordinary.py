@@ -1,6 +1,7 @@
 """Ordinary memory tasks, learned with nothing but the defaults.
 
 python examples/ordinary.py delay|colours|goal|images [--seeds 0 1 2] [--steps 200000]
+                            [--pays 1 -1]
 """
 
 import argparse
@@ -14,6 +15,9 @@ from adastack import Agent
 class Task(gym.Env):
     """An episode that ends at step ``last``; subclasses show, move and judge."""
 
+    pays = (1.0, -1.0)
+    """For a right decision, and for a wrong one."""
+
     def reset(self, *, seed=None, options=None):
         """Begins an episode."""
         super().reset(seed=seed)
@@ -22,11 +26,11 @@ class Task(gym.Env):
         return self.show(), {}
 
     def decide(self, action, answer):
-        """A decision at the last step: +1 or -1, nothing before."""
+        """A decision at the last step is paid, nothing before."""
         over = self.clock == self.last
         right = bool(over and int(action) == answer)
         self.clock += 1
-        reward = float(2 * right - 1) if over else 0.0
+        reward = self.pays[not right] if over else 0.0
         return self.show(), reward, bool(over), False, {"is_success": right}
 
 
@@ -136,7 +140,9 @@ def main():
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=200_000)
+    parser.add_argument("--pays", type=float, nargs=2, default=Task.pays)
     args = parser.parse_args()
+    Task.pays = args.pays
     env, k = TASKS[args.task]
     for seed in args.seeds:
         agent = Agent(env, k=k, seed=seed).learn(args.steps, progress=False)

@@ -71,6 +71,12 @@ def test_ordinary_tasks_are_reached(task, monkeypatch, capsys):
 
 
 @pytest.mark.slow
+def test_small_rewards_are_learned_like_others(monkeypatch, capsys):
+    out = run("ordinary.py", monkeypatch, capsys, "delay", "--pays", "0.1", "0", "--seeds", "0")
+    assert float(out.split()[-1]) >= 0.95
+
+
+@pytest.mark.slow
 def test_the_defaults_learn_a_delay_of_thirty(monkeypatch, capsys):
     out = run("own_agent.py", monkeypatch, capsys)
     assert float(out.split()[-1]) >= 0.99
