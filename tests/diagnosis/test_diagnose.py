@@ -158,12 +158,9 @@ def test_tasks_of_a_module_of_your_own(spec, memory):
 
 
 @pytest.mark.slow
-def test_an_environment_of_your_own_is_learned(tmp_path):
-    made = runpy.run_path(str(EXAMPLES / "labelled_tasks.py"))["HiddenCue"]
-
-    def hidden_cue():
-        return made(delay=2)
-
-    found = adastack.diagnose(hidden_cue, steps=102_400, out=tmp_path, progress=False)
-    assert found.verdict.memory == chosen(2)
-    assert found.kept.numbers[0][0] == 0
+def test_three_slots_are_learned_to_be_enough(tmp_path):
+    found = adastack.diagnose(
+        "xormaze", steps=4_000_000, prove_first=False, out=tmp_path, progress=False
+    )
+    assert found.verdict.memory == chosen(3)
+    assert not found.verdict.proved
