@@ -45,6 +45,7 @@ class Folder:
 
     Example:
         >>> import tempfile
+        >>> from adastack.schemas import TEXT, Schema
         >>> folder = Folder(tempfile.mkdtemp())
         >>> note = Schema("a note", {"text": TEXT})
         >>> folder.write("note.json", {"text": "hello"})

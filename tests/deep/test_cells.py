@@ -453,6 +453,7 @@ def test_a_hybrid_is_trained_from_the_command_line(tmp_path):
     assert row["attempts"] == 100
 
 
+@pytest.mark.slow
 def test_bits_are_remembered_on_the_host():
     agent = Agent(Recall, "none", cell="lstm", preset="paper", **FAST)
     agent.learn(30_000, progress=False)

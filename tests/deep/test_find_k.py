@@ -78,6 +78,7 @@ def test_one_slot_is_enough_only_where_it_is_known_to_be_good():
     assert _answer([{"k": 1, **row(0)}, {"k": 2, **row(1)}]) == 2
 
 
+@pytest.mark.slow
 def test_a_world_is_searched_with_its_own_settings(tmp_path, capsys):
     words = ["velocity-only-cartpole", "--steps", "2048", "--seeds", "2", "--max-k", "1"]
     run = Path(found(capsys, *words, "--out", str(tmp_path))["stacks"][0]["run"])

@@ -80,6 +80,7 @@ def test_every_world_is_trained_and_tested_elsewhere(spec, other, memory, net, t
         assert 0 <= row["success"] <= 1
 
 
+@pytest.mark.slow
 def test_pictures_are_learned_from_by_convolutions():
     settings = PPOSettings(
         net="cnn", hidden=8, n_envs=2, n_steps=4, batch_size=8, n_epochs=1, learning_rate=0.01
