@@ -1,7 +1,7 @@
 """What is kept, and for how long."""
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Discrete, Tuple
 
 from adastack.diagnosis.kept import Held, record_held, summarise
 from adastack.diagnosis.words import kept_words
@@ -27,6 +27,12 @@ def test_numbers_that_mark_what_is_kept_are_named():
     assert found.what == ()
     assert found.numbers[0][0] == 1
     assert found.numbers[0][1] > 3
+
+
+def test_observations_of_several_parts_have_no_name():
+    parts = (1, np.zeros(3, np.float32))
+    found = summarise([Held(0, 5, parts)] * 3, 1, 2, Tuple([Discrete(3), Box(-1, 1, (3,))]))
+    assert (found.kept, found.what, found.numbers) == (3, (), ())
 
 
 def test_nothing_kept_is_said():

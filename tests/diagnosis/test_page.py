@@ -2,8 +2,10 @@
 
 import pytest
 
+from adastack.commands.diagnose import exit_code
 from adastack.diagnosis.diagnosis import Diagnosis
 from adastack.diagnosis.memories import CELL, NONE, chosen, window
+from adastack.diagnosis.search import INTERRUPTED, NO_ROUNDS, NO_TIME
 from adastack.diagnosis.verdict import Trial, judge
 from browser import Browser, needs_chromium
 
@@ -36,8 +38,30 @@ def test_not_decided_is_said_with_what_was_learned():
     found.stopped = "time is over"
     assert found.verdict.needs_memory is None
     assert str(found).startswith("me/<b>Maze</b>-v0: Not decided.")
-    assert "The search ended early (time is over)" in str(found)
+    assert "Time is over: more minutes may decide it." in str(found)
     assert "<b>not decided</b>" in found.page().html()
+
+
+@pytest.mark.parametrize(
+    ("stopped", "advice"),
+    [(NO_ROUNDS, "more steps"), (NO_TIME, "more minutes"), (INTERRUPTED, "the same call goes on")],
+)
+def test_a_search_that_found_nothing_says_why(stopped, advice):
+    found = learned([])
+    found.stopped = stopped
+    assert str(found).startswith("me/<b>Maze</b>-v0: Not decided. ")
+    assert advice in str(found)
+    assert "<b>learned</b>" not in found.page().html()
+
+
+def test_a_diagnosis_that_trained_nothing_has_failed():
+    found = learned([])
+    found.failed = {"none": "a reward is not a number"}
+    assert exit_code(found.document()) == 1
+    assert "none (a reward is not a number)" in str(found)
+    found = learned(TRIALS)
+    found.failed = {"adaptive-4": "too little memory"}
+    assert exit_code(found.document()) == 0
 
 
 @needs_chromium

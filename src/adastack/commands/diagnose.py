@@ -11,6 +11,7 @@ from typing import Any
 from adastack.commands import Output, add_env_argument, whole_number
 from adastack.commands.train import with_arguments
 from adastack.diagnosis.diagnosis import MAX_K, MINUTES, Diagnosis, diagnose
+from adastack.diagnosis.search import INTERRUPTED
 from adastack.files import write_whole
 from adastack.tasks.registry import resolve
 
@@ -108,5 +109,6 @@ def show(result: dict[str, Any]) -> None:
 
 
 def exit_code(result: dict[str, Any]) -> int:
-    """1 if it was interrupted: what it prints is what was found so far."""
-    return int(result["stopped"] == "interrupted")
+    """1 if it was interrupted or no memory could be trained; it prints what was found so far."""
+    untrained = bool(result["failed"]) and not result["trials"]
+    return int(result["stopped"] == INTERRUPTED or untrained)

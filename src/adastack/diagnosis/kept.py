@@ -154,8 +154,10 @@ def _kinds(
 
 
 def _name(each: Held, names: Sequence[str] | None) -> str | None:
+    if isinstance(each.observation, dict | tuple):
+        return None
     shown = np.asarray(each.observation)
-    if isinstance(each.observation, dict | tuple) or shown.size > 4:
+    if shown.size > 4:
         return None
     if names is not None:
         return names[int(shown)]

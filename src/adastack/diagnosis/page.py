@@ -45,7 +45,8 @@ def _cards(found: Evidence) -> str:
     memory = verdict.memory
     needs = {True: "yes", False: "no", None: "not decided"}[verdict.needs_memory]
     cards = {"memory needed": needs, "slots": _slots(memory), "kind": _kind(memory)}
-    cards["how it is known"] = "proved" if verdict.proved else "learned"
+    known = "proved" if verdict.proved else "learned" if found.trials else "not yet"
+    cards["how it is known"] = known
     items = "".join(f"<li><b>{escape(b)}</b>{escape(a)}</li>" for a, b in cards.items())
     return f'<ul class="figures">{items}</ul>'
 

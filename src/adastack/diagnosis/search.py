@@ -15,6 +15,8 @@ from adastack.tasks.failures import EnvironmentFailure
 
 ROUNDS = 4
 """Rounds of a search by steps: each trains twice as long as the one before."""
+NO_ROUNDS, NO_TIME, INTERRUPTED = "all rounds are over", "time is over", "interrupted"
+"""Why a search may end before all is decided."""
 
 
 class OutOfTimeError(Exception):
@@ -120,11 +122,11 @@ def search(
             # One at a time: what it comes to may make the others pointless.
             _train(learner, due[0], steps, budget, found, watch)
             done.add((due[0], number))
-        found.stopped = "all rounds are over"
+        found.stopped = NO_ROUNDS
     except OutOfTimeError:
-        found.stopped = "time is over"
+        found.stopped = NO_TIME
     except KeyboardInterrupt:
-        found.stopped = "interrupted"
+        found.stopped = INTERRUPTED
     return found
 
 

@@ -10,7 +10,14 @@ from adastack.diagnosis.evidence import Evidence
 from adastack.diagnosis.kept import Kept
 from adastack.diagnosis.memories import CELL, NONE, Memory
 from adastack.diagnosis.proof import Proof
+from adastack.diagnosis.search import INTERRUPTED, NO_ROUNDS, NO_TIME
 from adastack.diagnosis.verdict import Level, Trial, Verdict, latest, level_of, standings
+
+STOPPED = {
+    NO_ROUNDS: "All rounds are over: more steps may decide it.",
+    NO_TIME: "Time is over: more minutes may decide it.",
+    INTERRUPTED: "It was interrupted: the same call goes on where it stopped.",
+}
 
 
 def headline(verdict: Verdict) -> str:
@@ -43,6 +50,8 @@ def paragraph(found: Evidence) -> str:
         sentences += _proved(found.proof, found.verdict)
     elif found.trials:
         sentences += _learned(found)
+    if found.stopped and not found.verdict.decided:
+        sentences.append(STOPPED[found.stopped])
     if found.failed:
         why = "; ".join(f"{name} ({reason})" for name, reason in found.failed.items())
         sentences.append(f"Could not be trained: {why}.")
@@ -135,8 +144,6 @@ def _caveats(found: Evidence, level: Level) -> list[str]:
         return said
     if not level.known:
         said.append("The best score is not known to be the best possible.")
-    if found.stopped:
-        said.append(f"The search ended early ({found.stopped}): more --minutes may decide it.")
     return said
 
 
