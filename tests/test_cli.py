@@ -1,6 +1,7 @@
 import gc
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ import gymnasium
 import pytest
 
 from adastack import cli
-from adastack.cli import VERBS, main
+from adastack.cli import VERBS, _parser, main
+from adastack.commands import command_line
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -130,6 +132,44 @@ def test_an_environment_of_a_users_module_is_reached(words, tmp_path, monkeypatc
     gymnasium.registry.pop("Tiny-v0", None)
     assert main(["evaluate", "run", "--episodes", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["seeds"][0]["return"] == 5.0
+
+
+@pytest.mark.parametrize(
+    ("verb", "operands", "options"),
+    [
+        (
+            "diagnose",
+            ["X-v0"],
+            "--minutes 2 --steps 1e3 --seeds 2 --seed 1 --max-k 3 --solved 0.5 --no-proof "
+            "--preset p --out 'a b' --import mine --import yours",
+        ),
+        (
+            "league",
+            ["X-v0", "xormaze"],
+            "--memories none adaptive:2 --steps 1e3 --seeds 2 --scale smoke --search --store s "
+            "--archive a --out 'o p.html' --import mine --import yours",
+        ),
+    ],
+)
+def test_the_command_on_a_page_says_the_same_again(verb, operands, options):
+    parser, module = _parser(verb)
+    plain = parser.parse_args([verb, *operands])
+    assert {name: getattr(plain, name) for name in module.DEFAULTS} == module.DEFAULTS
+    shortest = shlex.join(["adastack", verb, *operands])
+    assert command_line(verb, operands, plain, module.DEFAULTS) == shortest
+    asked = parser.parse_args([verb, *operands, *shlex.split(options)])
+    assert all(getattr(asked, name) != module.DEFAULTS[name] for name in module.DEFAULTS)
+    name, *words = shlex.split(command_line(verb, operands, asked, module.DEFAULTS))
+    assert name == "adastack"
+    assert parser.parse_args(words) == asked
+
+
+@pytest.mark.parametrize("verb", ["train", "diagnose", "league"])
+def test_help_names_classes_and_ids_of_modules(verb, capsys):
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "module:MyEnv (a class) or module:MyEnv-v0 (an id)" in said
 
 
 def test_an_environment_that_is_nowhere_is_asked_for(capsys):

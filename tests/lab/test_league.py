@@ -15,7 +15,7 @@ from adastack.lab.league import words
 from adastack.lab.league.chosen import CHOSEN
 from adastack.lab.league.entrants import CANDIDATES, ENTRANTS, PRESET, SIZED, USUAL, entrant_of
 from adastack.lab.league.league import OWN, SEARCHED, League, family_of, search_study
-from adastack.lab.league.search import best, scores
+from adastack.lab.league.search import best, scores, settings_in_words
 from adastack.lab.league.show import sentences, show_league
 from adastack.lab.league.sizes import HIDDEN
 from adastack.lab.league.weights import REFERENCE, REFERENCE_HIDDEN, Sizes, matched
@@ -83,11 +83,22 @@ def test_what_is_chosen_is_what_the_archived_search_says():
     """Where the search has been run whole; elsewhere the usual settings are used."""
     archived = Results(Evidence(Store("nowhere"), Archive()), search_study().jobs(PAPER))
     found = best(scores(archived))
-    for family, by_label in CHOSEN.items():
-        assert set(by_label) <= {each.label for each in ENTRANTS}
-        for entrant in ENTRANTS:
-            expected = found.get(family, {}).get(entrant.label, USUAL)
-            assert by_label.get(entrant.label, USUAL) == expected, (family, entrant.label)
+    assert {family: found.get(family, {}) for family in SEARCHED} == CHOSEN
+
+
+def test_help_and_page_say_whose_settings_were_chosen(monkeypatch, capsys):
+    both = {"mazes": ["GRU", "LSTM"], "games": ["GRU"]}
+    for family in CHOSEN:
+        monkeypatch.setitem(CHOSEN, family, {})
+    assert settings_in_words(both).startswith("All settings are the usual ones")
+    monkeypatch.setitem(CHOSEN, "mazes", {"GRU": USUAL})
+    said = "Settings that the search has chosen: mazes (1 of 2 memories); all others are the usual"
+    assert settings_in_words(both) == f"{said} ones."
+    assert settings_in_words({"mazes": ["GRU"]}).endswith("chosen: mazes (1 of 1 memories).")
+    with pytest.raises(SystemExit):
+        main(["league", "--help"])
+    said = f"has chosen: mazes (1 of {len(ENTRANTS)} memories); all others"
+    assert said in " ".join(capsys.readouterr().out.split())
 
 
 # Sizes.
@@ -247,8 +258,30 @@ def test_a_league_of_ones_own(tmp_path, capsys):
     page = (tmp_path / "league.html").read_text()
     assert "In words" in page
     assert "<svg" in page
+    assert settings_in_words({"mazes": ["none", "AS(2)"]}) in page
+    asked = "--memories none adaptive:2 --steps 1600 --seeds 2"
+    assert f"adastack league passive-tmaze:length=4 {asked} --store {tmp_path / 'lab'}" in page
     assert main(line) == 0
     assert len(json.loads(capsys.readouterr().out)["skipped"]) == 5
+
+
+def test_what_is_named_twice_takes_part_once(tmp_path, capsys):
+    line = ["league", "--dry-run", "--json", "--store", str(tmp_path), "--archive", str(tmp_path)]
+    plans = []
+    for times in (1, 2):
+        asked = [*["passive-tmaze"] * times, "--memories", *["none", "adaptive:2"] * times]
+        assert main([*line, *asked]) == 0
+        plans.append(json.loads(capsys.readouterr().out))
+    assert plans[0] == plans[1]
+    assert plans[0]["tasks"] == ["passive-tmaze"]
+
+
+@pytest.mark.parametrize("text", ["abc", "inf", "1.5"])
+@pytest.mark.parametrize("option", ["--steps", "--seeds"])
+def test_numbers_are_those_of_other_verbs(option, text, capsys):
+    with pytest.raises(SystemExit):
+        main(["league", "passive-tmaze", option, text])
+    assert f"expected an integer, actual: '{text}'" in capsys.readouterr().err
 
 
 def test_bad_input_is_refused(capsys):

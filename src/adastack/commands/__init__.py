@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from rich.text import Text
 from adastack.settings import printable
 
 PIPE_WIDTH = 120
+OF_A_MODULE = "module:MyEnv (a class) or module:MyEnv-v0 (an id)"
+"""How an environment of a user's module is named, for the help of verbs."""
 
 
 class Output(Console):
@@ -84,3 +88,25 @@ def whole_number(text: str) -> int:
     if not number.is_integer() or number < 0:
         raise argparse.ArgumentTypeError(f"expected an integer, actual: {text!r}")
     return int(number)
+
+
+def command_line(
+    verb: str, operands: Iterable[str], args: argparse.Namespace, defaults: Mapping[str, Any]
+) -> str:
+    """The command that says the same again: operands, options that differ, and ``--import``.
+
+    Args:
+        verb: The verb.
+        operands: What stands before its options.
+        args: The options as they were parsed.
+        defaults: Each option that belongs to the command, by its name in ``args``, and its default.
+    """
+    words = ["adastack", verb, *operands]
+    for name, default in defaults.items():
+        value = getattr(args, name)
+        if value != default:
+            values = value if isinstance(value, list) else [] if value is True else [value]
+            words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    for module in args.imports:
+        words += ["--import", module]
+    return shlex.join(words)

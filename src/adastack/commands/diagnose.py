@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
-from adastack.commands import Output, add_env_argument, whole_number
+from adastack.commands import (
+    OF_A_MODULE,
+    Output,
+    add_env_argument,
+    command_line,
+    whole_number,
+)
 from adastack.commands.train import with_arguments
 from adastack.diagnosis.diagnosis import MAX_K, MINUTES, Diagnosis, diagnose
 from adastack.diagnosis.search import INTERRUPTED
 from adastack.files import write_whole
 from adastack.tasks.registry import resolve
 
-DEFAULTS = {"seeds": 3, "seed": 0, "max_k": MAX_K, "preset": "default"}
+DEFAULTS = {
+    **{"minutes": None, "steps": None, "seeds": 3, "seed": 0, "max_k": MAX_K, "solved": None},
+    **{"preset": "default", "out": None, "no_proof": False},
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "task",
         metavar="ENV",
-        help="a task with its options (see `adastack tasks`), a Gymnasium id, or module:MyEnv-v0",
+        help=f"a task with its options (see `adastack tasks`), a Gymnasium id, {OF_A_MODULE}",
     )
     parser.add_argument(
         "--minutes", type=float, help=f"when to stop ({MINUTES:.0f}, or never with --steps)"
@@ -71,7 +79,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         max_k=args.max_k, solved=args.solved, prove_first=not args.no_proof, preset=args.preset,
         out=out, imports=args.imports,
     )  # fmt: skip
-    found.command = command_of(args)
+    found.command = command_line("diagnose", [args.task], args, DEFAULTS)
     return {**found.document(), "page": str(_write_page(found, out))}
 
 
@@ -80,19 +88,6 @@ def _check_folder(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out expects a folder, actual: the file {out}")
     out.mkdir(parents=True, exist_ok=True)
-
-
-def command_of(args: argparse.Namespace) -> str:
-    """The command line that says the same."""
-    words = ["adastack", "diagnose", args.task]
-    for name in ("minutes", "steps", "seeds", "seed", "max_k", "solved", "preset", "out"):
-        value = getattr(args, name)
-        if value != DEFAULTS.get(name):
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    words += ["--no-proof"] * args.no_proof
-    for module in args.imports:
-        words += ["--import", module]
-    return shlex.join(words)
 
 
 def _write_page(found: Diagnosis, out: Path) -> Path:

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from adastack.commands import Output, add_page_argument, check_out
+from adastack.commands import (
+    OF_A_MODULE,
+    Output,
+    add_page_argument,
+    check_out,
+    command_line,
+    whole_number,
+)
 from adastack.commands.archive import archive_of, notices
 from adastack.commands.reproduce import plan, show_plan
 from adastack.commands.running import add_runner_arguments, check_backend, compute
+from adastack.lab.archive import EVIDENCE
 from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES, Experiment
 from adastack.lab.experiments import load_experiments
 from adastack.lab.league.entrants import ENTRANTS, entrant_of
-from adastack.lab.league.league import OWN, SEEDS, STEPS, League
+from adastack.lab.league.league import OWN, SEARCHED, SEEDS, STEPS, League
 from adastack.lab.league.page import league_page
+from adastack.lab.league.search import settings_in_words
 from adastack.lab.league.show import sentences, show_league
 from adastack.lab.live import duration
 from adastack.lab.local import available_cores
@@ -26,18 +35,26 @@ from adastack.lab.results import Results
 from adastack.lab.store import ROOT, Store
 from adastack.tasks.registry import resolve
 
+PAGE = "league.html"
+DEFAULTS = {
+    **{"memories": None, "steps": None, "seeds": None, "scale": "paper", "search": False},
+    **{"store": ROOT, "archive": EVIDENCE, "out": Path(PAGE)},
+}
+"""What a page depends on; it is the same wherever its runs are computed."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack league``."""
+    labels = [each.label for each in ENTRANTS]
     parser.epilog = (
         "Interrupted in any way, the same command goes on, and runs that exist are reused. "
-        "Settings come from the league's own search (docs/league.md)."
+        f"{settings_in_words(dict.fromkeys(SEARCHED, labels))} See docs/league.md."
     )
     parser.add_argument(
         "tasks",
         metavar="TASK",
         nargs="*",
-        help="tasks with their options, Gymnasium ids, or module:MyEnv-v0 (the league's own)",
+        help=f"tasks with their options, Gymnasium ids, {OF_A_MODULE}; none: the league's own",
     )
     what = parser.add_argument_group("what is run")
     what.add_argument(
@@ -46,10 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MEMORY",
         help="RULE:K or RULE:K+CELL, such as frame:8 none+gru adaptive:2+gru (the league's own)",
     )
-    what.add_argument(
-        "--steps", type=lambda text: int(float(text)), metavar="N", help="steps of each seed (1e6)"
-    )
-    what.add_argument("--seeds", type=int, metavar="N", help=f"how many seeds ({SEEDS})")
+    what.add_argument("--steps", type=whole_number, metavar="N", help="steps of each seed (1e6)")
+    what.add_argument("--seeds", type=whole_number, metavar="N", help=f"how many seeds ({SEEDS})")
     what.add_argument(
         "--scale", choices=SCALES, default="paper", help="paper: this; smoke: as small as can be"
     )
@@ -57,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--dry-run", action="store_true", help="how many runs, steps and hours")
     where = parser.add_argument_group("where it runs")
     add_runner_arguments(where)
-    add_page_argument(where, "league.html")
+    add_page_argument(where, PAGE)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -79,7 +94,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     experiment = _experiment(league)
     (report,) = gather(evidence, {"league": experiment}, scale).reports
     results = Results(evidence, jobs)
-    league_page(report, results, league, _command(args)).write(args.out)
+    command = command_line("league", args.tasks, args, DEFAULTS)
+    league_page(report, results, league, command).write(args.out)
     tables = {each.name: each for each in report.analysis.tables}
     return {
         **about,
@@ -98,13 +114,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def league_of(args: argparse.Namespace) -> League:
-    """What the command line asks for.
+    """What the command line asks for; what is named twice takes part once.
 
     Raises:
         ValueError: If there is no such task or memory.
     """
-    tasks = tuple(str(resolve(task)) for task in args.tasks) or OWN
-    entrants = tuple(map(entrant_of, args.memories)) if args.memories else ENTRANTS
+    tasks = tuple(dict.fromkeys(str(resolve(task)) for task in args.tasks)) or OWN
+    entrants = tuple(dict.fromkeys(map(entrant_of, args.memories or ()))) or ENTRANTS
     steps = STEPS if args.steps is None else args.steps
     seeds = SEEDS if args.seeds is None else args.seeds
     for name, value in (("--steps", steps), ("--seeds", seeds)):
@@ -129,18 +145,6 @@ def _experiment(league: League) -> Experiment:
         sweep=league.jobs,
         analyse=lambda results: show_league(results, league),
     )
-
-
-def _command(args: argparse.Namespace) -> str:
-    words: list[Any] = ["adastack", "league", *args.tasks]
-    words += ["--memories", *args.memories] if args.memories else []
-    for name in ("steps", "seeds"):
-        value = getattr(args, name)
-        words += [] if value is None else [f"--{name}", value]
-    words += ["--search"] if args.search else []
-    words += [] if args.scale == "paper" else ["--scale", args.scale]
-    words += [] if args.store == ROOT else ["--store", args.store]
-    return shlex.join(map(str, words))
 
 
 def show(result: dict[str, Any]) -> None:

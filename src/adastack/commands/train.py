@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from adastack.commands import Output, add_env_argument, whole_number
+from adastack.commands import OF_A_MODULE, Output, add_env_argument, whole_number
 from adastack.deep.cell_table import CELLS
 from adastack.deep.network_table import NETWORKS
 from adastack.progress import watch
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "task",
         metavar="TASK",
-        help="a task with its options (see `adastack tasks`), a Gymnasium id, or module:MyEnv-v0",
+        help=f"a task with its options (see `adastack tasks`), a Gymnasium id, {OF_A_MODULE}",
     )
     add_learner_arguments(parser)
     parser.add_argument(

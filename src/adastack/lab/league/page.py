@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from adastack.lab.experiment import Table
-from adastack.lab.league.league import League
+from adastack.lab.league.league import League, family_of
+from adastack.lab.league.search import settings_in_words
 from adastack.lab.league.show import RULES, WORDS, sentences
 from adastack.lab.report import cell, missing_rows
 from adastack.lab.report_data import ExperimentReport
@@ -20,7 +21,7 @@ def league_page(report: ExperimentReport, results: Results, league: League, comm
         report: The experiment, with its analysis.
         results: The runs it rests on.
         league: Who took part, and where.
-        command: What makes the missing runs.
+        command: What makes the missing runs, and the page again.
     """
     page = Page(report.experiment.title)
     page.raw(
@@ -28,6 +29,7 @@ def league_page(report: ExperimentReport, results: Results, league: League, comm
         f"{league.steps:,} steps, {league.seeds} seeds</p>"
     )
     page.markdown(report.experiment.page)
+    page.text(settings_in_words(_memories(results, league)))
     page.heading("In words")
     for sentence in sentences(results, league):
         page.text(sentence)
@@ -45,6 +47,14 @@ def league_page(report: ExperimentReport, results: Results, league: League, comm
         page.table(header, missing_rows(report.missing))
     page.code(command)
     return page
+
+
+def _memories(results: Results, league: League) -> dict[str, list[str]]:
+    """Which memories were asked for, by family of tasks."""
+    return {
+        family_of(point.task): [memory.label for memory in point.memories]
+        for point in league.study.shown(results)
+    }
 
 
 def _task_by_task(page: Page, table: Table) -> None:

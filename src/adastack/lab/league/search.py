@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from adastack.lab.experiment import Table
 from adastack.lab.league.chosen import CHOSEN
@@ -47,6 +47,23 @@ def best(found: Scores) -> dict[str, dict[str, str]]:
         }
         for family, rows in found.items()
     }
+
+
+def settings_in_words(memories: Mapping[str, Sequence[str]]) -> str:
+    """Whose settings the search has chosen.
+
+    Args:
+        memories: The labels of those that take part, by family of tasks.
+    """
+    parts, usual = [], False
+    for family, labels in memories.items():
+        chosen = sum(label in CHOSEN[family] for label in labels)
+        usual = usual or chosen < len(labels)
+        parts += [f"{family} ({chosen} of {len(labels)} memories)"] if chosen else []
+    if not parts:
+        return "All settings are the usual ones: the search has chosen none of them yet."
+    rest = "; all others are the usual ones" if usual else ""
+    return f"Settings that the search has chosen: {', '.join(parts)}{rest}."
 
 
 def search_table(results: Results) -> Table:
