@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adastack.process.evaluation import Evaluator
@@ -71,6 +71,7 @@ def check_equal(ours, theirs):
                      ("push_skip", 3), ("none", 1)]),
     st.integers(0, 10**6), st.integers(0, 1),
 )  # fmt: skip
+@example("active", 5, True, ("push_skip", 3), 67464, 0)
 def test_a_stretched_maze_is_the_maze(kind, length, continual, memory, seed, remembers):
     long, plain = (make(length, continual=continual) for make in MAZES[kind])
     rule, k = memory

@@ -194,6 +194,9 @@ class Attempts:
                 if self.may_jump and self._jump(place, sums, period) != OVER:
                     continue
                 if self.may_loop:
+                    # Until nothing that is older than the loop will ever be evicted.
+                    settling = (self.where.stack_size + 1) * period
+                    self._walk(place, sums, sums[STEPS] + settling)
                     self.walked += int(sums[STEPS])
                     sums[:] = 0
                     self._walk(place, sums, period)
