@@ -169,12 +169,19 @@ def test_stable_baselines_evaluates_an_agent():
     assert mean == pytest.approx(agent.evaluate(400)["return"], abs=0.15)
 
 
+def test_what_has_no_name_elsewhere_is_asked_for(tmp_path):
+    agent = learned(env=lambda: Recall())
+    agent.save(tmp_path / "agent")
+    with pytest.raises(RunError, match="give env="):
+        Agent.load(tmp_path / "agent")
+    assert Agent.load(tmp_path / "agent", env=Recall).steps == agent.steps
+
+
 def test_a_saved_agent_goes_on_as_the_first_does(tmp_path):
     first = learned(normalize_observation=True)
     first.save(tmp_path / "agent")
-    with pytest.raises(RunError, match="give env="):
-        Agent.load(tmp_path / "agent")
-    second = Agent.load(tmp_path / "agent", env=Recall)
+    assert first.settings["task"] == f"{__name__}:Recall"  # A name that another process finds.
+    second = Agent.load(tmp_path / "agent")
     assert second.evaluate(20) == first.evaluate(20)
     first.learn(64, progress=False)
     second.learn(64, progress=False)

@@ -122,7 +122,8 @@ class Run:
             return cls.create(path, settings)
         run = cls.open(path)
         for name, value in settings.items():
-            if run.settings.get(name) != value:
+            # Modules say where names are found, not what is run.
+            if name != "imports" and run.settings.get(name) != value:
                 raise RunError(
                     f"{path} holds another run: its {name} is {run.settings.get(name)!r}, "
                     f"expected {value!r}"

@@ -1,6 +1,9 @@
 """The league: a sweep as data, networks of one size, words that follow from scores, a page."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -289,3 +292,28 @@ def test_bad_input_is_refused(capsys):
     assert "expected a memory rule of" in capsys.readouterr().err
     assert main(["league", "--seeds", "0"]) == 2
     assert main(["league", "no-such-task"]) == 2
+
+
+OWN_TASKS = """
+from adastack.tasks import TaskEntry, passive_tmaze, register_task
+
+register_task(TaskEntry("my-tmaze", lambda: passive_tmaze(length=3), "the cue", "me/My-v0"))
+"""
+
+
+def test_modules_reach_the_workers_and_their_runs(tmp_path, capsys, monkeypatch):
+    """A task that only a module of the user's knows is trained, kept, and evaluated later."""
+    (tmp_path / "own_tasks.py").write_text(OWN_TASKS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_tasks", raising=False)
+    line = [
+        *("league", "my-tmaze", "--import", "own_tasks", "--memories", "adaptive:2"),
+        *("--steps", "1600", "--seeds", "1", "--workers", "1", "--json"),
+    ]
+    assert main(line) == 0
+    result = json.loads(capsys.readouterr().out)
+    (run,) = (name for name in result["finished"] if name.startswith("train-my-tmaze"))
+    assert json.loads(Path(f"lab/{run}/job.json").read_text())["imports"] == ["own_tasks"]
+    forgotten = [sys.executable, "-m", "adastack.cli", "evaluate", f"lab/{run}/run", "--json"]
+    said = subprocess.run(forgotten, capture_output=True, text=True, check=True)
+    assert json.loads(said.stdout)["task"] == "my-tmaze"

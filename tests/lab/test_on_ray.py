@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,3 +87,18 @@ def test_local_and_ray_workers_share_a_store(cluster, tmp_path):
     assert outcome.failed == {bad.address: "the sky fell"}
     assert store.result(dies_once) == {"tries": 2}
     assert sorted(log.read_text().split()) == sorted(str(n) for n in range(10))
+
+
+def test_modules_of_the_user_reach_the_workers(cluster, tmp_path, monkeypatch):
+    """A task that only a module beside the user knows; local workers are tried with the league."""
+    (tmp_path / "tasks_for_ray.py").write_text(
+        "from adastack.tasks import TaskEntry, passive_tmaze, register_task\n"
+        "register_task(TaskEntry('ray-tmaze', lambda: passive_tmaze(length=3), 'the cue'))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    store, job = Store(tmp_path / "lab"), Job("kappa", {"task": "ray-tmaze"})
+    known = replace(job, imports=("tasks_for_ray",))
+    assert known.address == job.address
+    outcome = run([known], store, backend="ray", workers=1, address=cluster)
+    assert outcome.failed == {}
+    assert store.result(job)["kappa"] == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from adastack.commands.archive import add_archive_argument
@@ -47,6 +48,7 @@ def compute(
 ) -> Outcome:
     """Computes the jobs that are neither in the store nor in the archive, with progress."""
     where = {"backend": args.backend, "workers": args.workers, "address": args.address}
+    jobs = [replace(job, imports=tuple(args.imports)) for job in jobs]
     try:
         with watch_jobs() as on_change:
             return run(jobs, store, archive=archive, on_change=on_change, **where)

@@ -81,7 +81,7 @@ def perform(job: Job, folder: Path, progress: Progress) -> Document:
     document = _sound(job, folder)
     if document is None:
         began = time.process_time() - seconds_before(folder)
-        result = kind_of(job.kind)(job.settings, folder, progress)
+        result = kind_of(job.kind)(_asked(job), folder, progress)
         document = {
             "job": as_document(Job(job.kind, job.settings)),
             "result": to_jsonable(result),
@@ -106,6 +106,13 @@ def perform(job: Job, folder: Path, progress: Progress) -> Document:
         document = _write(folder, job, document)
     (folder / FAILURE).unlink(missing_ok=True)
     return document
+
+
+def _asked(job: Job) -> Mapping[str, Any]:
+    """What a kind's function is given; a training also the modules that its run remembers."""
+    if job.kind == "train" and job.imports:
+        return {**job.settings, "imports": job.imports}
+    return job.settings
 
 
 def _sound(job: Job, folder: Path) -> Document | None:

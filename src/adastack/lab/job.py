@@ -47,6 +47,9 @@ class Job:
     """What the kind's function is given; JSON-able."""
     evaluate: tuple[Evaluation, ...] = ()
     """Tests of a trained job. They are no part of the address: more can be added to a run."""
+    imports: tuple[str, ...] = ()
+    """Modules that a worker imports first, for tasks and rules of the user's own. They say where
+    names are found, not what is computed, so they are no part of the address either."""
 
     @cached_property
     def address(self) -> str:
@@ -100,12 +103,15 @@ def train_jobs(
 
 
 def merged(jobs: Iterable[Job]) -> list[Job]:
-    """Each job once, with all the evaluations asked for; in the order they came."""
+    """Each job once, with all that is asked of it; in the order they came."""
     found: dict[str, Job] = {}
     for job in jobs:
         known = found.setdefault(job.address, job)
-        extra = tuple(e for e in job.evaluate if e not in known.evaluate)
-        found[job.address] = replace(known, evaluate=known.evaluate + extra)
+        found[job.address] = replace(
+            known,
+            evaluate=tuple(dict.fromkeys(known.evaluate + job.evaluate)),
+            imports=tuple(dict.fromkeys(known.imports + job.imports)),
+        )
     return list(found.values())
 
 

@@ -51,7 +51,11 @@ COMPUTED = Schema(
 )
 """How and where a job was computed, in a store and in the archive."""
 SCHEMAS = {
-    JOB: Schema("a job", {"kind": TEXT, "settings": OBJECT}, {"evaluate": list_of(OBJECT)}),
+    JOB: Schema(
+        "a job",
+        {"kind": TEXT, "settings": OBJECT},
+        {"evaluate": list_of(OBJECT), "imports": list_of(TEXT)},
+    ),
     DONE: Schema(
         "the document of a finished job",
         {
@@ -106,11 +110,12 @@ def _is_test(value: Any) -> bool:
 
 def as_document(job: Job) -> Document:
     """A job as JSON knows it."""
-    return {
+    document = {
         "kind": job.kind,
         "settings": dict(job.settings),
         "evaluate": [vars(evaluation) for evaluation in job.evaluate],
     }
+    return document | ({"imports": list(job.imports)} if job.imports else {})
 
 
 def job_from(document: Any) -> Job:
@@ -124,7 +129,7 @@ def job_from(document: Any) -> Job:
     settings.check(found["settings"], "a job")
     tests = (_EVALUATION.check(each, "a job") for each in found.get("evaluate", ()))
     evaluate = tuple(Evaluation(**each) for each in tests)
-    return Job(found["kind"], found["settings"], evaluate)
+    return Job(found["kind"], found["settings"], evaluate, tuple(found.get("imports", ())))
 
 
 def to_jsonable(value: Any) -> Any:

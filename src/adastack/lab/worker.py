@@ -26,7 +26,7 @@ from adastack.lab.job import Job
 from adastack.lab.manifest import FAILURE, as_document, job_from
 from adastack.lab.reporter import Reporter
 from adastack.lab.store import Busy, Store
-from adastack.tasks.registry import user_folders
+from adastack.tasks.registry import import_module, user_folders
 
 ONE_THREAD = {
     "NUMBA_NUM_THREADS": "1",
@@ -55,6 +55,8 @@ class Ending:
 def attempt(store: Store, job: Job) -> Ending:
     """Computes a job, or returns why not; a failure is also written to its folder."""
     try:
+        for name in job.imports:
+            import_module(name)
         with store.claim(job) as folder:
             if store.is_finished(job):
                 return Ending("reused")

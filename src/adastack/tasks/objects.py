@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -26,9 +27,10 @@ def resolve_object(env: Any) -> Resolved:
     if isinstance(env, VectorEnv):
         return _from_vector(env)
     if isinstance(env, gymnasium.Env):
-        return _entry(_name(env), partial(_copied, env))
+        return _entry(f"{OBJECT}:{_name(env)}", partial(_copied, env))
     if callable(env):
-        return _entry(getattr(env, "__name__", type(env).__name__), partial(_made, env))
+        name = _importable(env) or f"{OBJECT}:{getattr(env, '__name__', type(env).__name__)}"
+        return _entry(name, partial(_made, env))
     raise TypeError(
         "expected the name of a task, a Gymnasium id, an environment, a function that makes one "
         f"or a vector environment, actual: {type(env).__name__}"
@@ -38,8 +40,16 @@ def resolve_object(env: Any) -> Resolved:
 def _entry(
     name: str, maker: Callable[..., Any], vector: Callable[..., Any] | None = None
 ) -> Resolved:
-    row = TaskEntry(f"{OBJECT}:{name}", env=maker, vector_env=vector, defaults={})
-    return Resolved(row, {})
+    return Resolved(TaskEntry(name, env=maker, vector_env=vector, defaults={}), {})
+
+
+def _importable(function: Callable[..., Any]) -> str | None:
+    """``module:name``, by which another process finds a class or function; None if it cannot."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", "")
+    if module in (None, "__main__"):  # A script or a notebook has that name only for itself.
+        return None
+    found = getattr(sys.modules.get(module), name, None)
+    return f"{module}:{name}" if found is function else None
 
 
 def _name(env: Any) -> str:
@@ -75,7 +85,8 @@ def _from_vector(env: VectorEnv[Any, Any, Any]) -> Resolved:
             "expected a SyncVectorEnv or AsyncVectorEnv, whose environments can be made again, "
             f"actual: {type(env.unwrapped).__name__}: give a function that makes one environment"
         )
-    return _entry(type(env).__name__, functions[0], partial(_vector, functions))
+    name = f"{OBJECT}:{type(env).__name__}"
+    return _entry(name, functions[0], partial(_vector, functions))
 
 
 def _vector(
