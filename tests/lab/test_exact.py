@@ -2,12 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from adastack.lab.execute import kind_of
 from adastack.lab.job import Job
 from adastack.progress import Silent
-from adastack.theory.autoencode import autoencode
+from adastack.theory.benchmarks import autoencode, memory_cards, minigrid_memory, numpad
 from adastack.theory.cost import Shape, cost
 
 
@@ -85,14 +86,14 @@ def test_td_ends_on_either_side():
 
 @pytest.mark.parametrize("cards", [1, 2, 3])
 def test_autoencode_needs_a_slot_for_each_card_and_one_more(cards):
-    found = computed("autoencode", cards=cards)
-    assert found == {"kappa": cards + 1, "frames": 2 * cards}
+    found = computed("smallest", benchmark="autoencode", cards=cards)
+    assert (found["kappa"], found["frames"]) == (cards + 1, 2 * cards)
 
 
 def test_autoencode_pays_for_the_cards_in_reverse():
     """A player with the whole hand in mind earns 1; one that forgot the order earns less."""
     task = autoencode(3, suits=2)
-    assert task.n_states == 2**3 * 6 + 1
+    assert task.n_states == 2**3 * 6
     totals = []
     for state in task.start_states:
         hand, place, total = [], int(state), 0.0
@@ -106,3 +107,49 @@ def test_autoencode_pays_for_the_cards_in_reverse():
             place = int(task.next_state[place, action, 0])
         totals.append(total)
     assert totals == pytest.approx([1.0] * 8)
+
+
+@pytest.mark.parametrize(("pads", "length", "needed"), [(2, 2, 1), (3, 3, 2), (4, 2, 2)])
+def test_a_numpad_needs_fewer_slots_than_pads(pads, length, needed):
+    found = computed("smallest", benchmark="numpad", pads=pads, length=length)
+    assert (found["kappa"], found["frames"]) == (needed, needed)
+
+
+def test_pressing_the_hidden_order_pays_and_a_wrong_pad_puts_out_the_lights():
+    task = numpad(3)
+    names = task.observation_names
+    for start in task.start_states:
+        states, order = [int(start)], []
+        for _ in range(3):
+            (right,) = (
+                pad
+                for pad in range(3)
+                if names[task.observation[task.next_state[states[-1], pad, 0]]].endswith("lit")
+            )
+            order.append(right)
+            states.append(int(task.next_state[states[-1], right, 0]))
+        assert sorted(order) == [0, 1, 2]
+        assert [task.reward[s, a, 0] for s, a in zip(states, order, strict=False)] == [0, 0, 1]
+        # One right, one wrong: the first pad of the order lights up again.
+        wrong = int(task.next_state[states[1], order[0], 0])
+        assert names[task.observation[task.next_state[wrong, order[0], 0]]].endswith("lit")
+
+
+def test_memory_cards_pay_for_pairs():
+    """A player who sees all cards ends with one reward for each pair."""
+    task = memory_cards(2)
+    state, total = int(task.start_states[0]), 0.0
+    for left in (4, 2):
+        pays = np.flatnonzero(task.reward[state, :, 0])
+        assert len(pays) == 1
+        assert (task.probability[state, pays[0]] > 0).sum() == (left - 2 or 1)
+        total += float(task.reward[state, pays[0], 0])
+        assert bool(task.ends[state, pays[0], 0]) == (left == 2)
+        state = int(task.next_state[state, pays[0], 0])
+    assert total == 2
+
+
+def test_two_slots_are_enough_in_a_small_minigrid():
+    found = computed("smallest", benchmark="minigrid-memory", size=7)
+    assert (found["states"], found["kappa"], found["frames"]) == (192, 2, 5)
+    assert set(minigrid_memory(7).action_names) == {"left", "right", "forward"}

@@ -11,7 +11,7 @@ from adastack.process.induced import induce
 from adastack.progress import Progress
 from adastack.tasks import make_task
 from adastack.theory import answers
-from adastack.theory.autoencode import autoencode
+from adastack.theory.benchmarks import BENCHMARKS
 from adastack.theory.cost import Shape, cost_table
 from adastack.theory.kappa import kappa
 from adastack.theory.optimal import GAMMA
@@ -92,14 +92,20 @@ def find_td_sides(settings: Settings, folder: Path, progress: Progress) -> Resul
     return td_sides(settings["tasks"], settings["gamma"])._asdict()
 
 
-@register_kind("autoencode")
-def find_autoencode(settings: Settings, folder: Path, progress: Progress) -> Result:
-    """The smallest sufficient stacks of a small Autoencode. Settings: cards.
+@register_kind("smallest")
+def find_smallest(settings: Settings, folder: Path, progress: Progress) -> Result:
+    """The smallest sufficient stacks of a small benchmark. Settings: benchmark, and its parameters.
 
-    Gives kappa, and frames, the smallest sufficient frame stack.
+    Gives kappa, and frames, the smallest sufficient frame stack; None where the search stopped, and
+    then ``kappa_at_least`` and ``frames_at_least`` are what was proved.
     """
-    task = autoencode(settings["cards"])
-    return {"kappa": kappa(task).kappa, "frames": kappa(task, "frame").kappa}
+    options = {name: value for name, value in settings.items() if name != "benchmark"}
+    task = BENCHMARKS[settings["benchmark"]](**options)
+    result: Result = {"task": task.name, "states": task.n_states}
+    for name, rule in (("kappa", "adaptive"), ("frames", "frame")):
+        found = kappa(task, rule)
+        result |= {name: found.kappa, f"{name}_at_least": found.at_least}
+    return result
 
 
 @register_kind("states")

@@ -168,9 +168,8 @@ def _examine(
     best = best_policy(
         optimal, stacks, max_choices=max_choices, smaller=before.policy if before else None
     )
-    if optimal.criterion == "average":
-        # Here a policy may err as long as it never comes back to where it erred.
-        if best.value >= optimal.start_value - optimal.tolerance:
-            return best.policy, None, True
-        return None, best, best.proved
-    return None, best, found.complete
+    # No start is worth more than the optimum, so a policy that earns it on average earns it from
+    # each. Under the average reward it may err, as long as it never comes back to where it erred.
+    if best.value >= optimal.start_value - optimal.tolerance:
+        return best.policy, None, True
+    return None, best, best.proved if optimal.criterion == "average" else found.complete
