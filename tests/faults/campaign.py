@@ -13,9 +13,10 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -81,56 +82,53 @@ def families(rng: np.random.Generator, count: int, place: Path) -> dict[str, Ite
     def n(name: str) -> int:
         return max(1, round(count * SHARES[name]))
 
+    def given(make: Callable[..., Iterable[Fault]], *rest: Any) -> Callable[..., Iterable[Fault]]:
+        return lambda r, k: make(r, k, *rest)
+
     made = {
-        "kills at write points, tables": lambda r, k: stops.points(r, k, references, tables, ""),
-        "kills at write points, networks": lambda r, k: stops.points(
-            r, k, references, networks, ""
-        ),
-        "kills at random moments, tables": lambda r, k: stops.moments(r, k, references, tables, ""),
-        "kills at random moments, networks": lambda r, k: stops.moments(
-            r, k, references, networks, ""
-        ),
-        ALL_CORES: lambda r, k: stops.unpinned(r, k, references),
-        "signals, tables": lambda r, k: stops.signals(r, k, references, tables, ""),
-        "signals, networks": lambda r, k: stops.signals(r, k, references, networks, ""),
+        "kills at write points, tables": given(stops.points, references, tables, ""),
+        "kills at write points, networks": given(stops.points, references, networks, ""),
+        "kills at random moments, tables": given(stops.moments, references, tables, ""),
+        "kills at random moments, networks": given(stops.moments, references, networks, ""),
+        ALL_CORES: given(stops.unpinned, references),
+        "signals, tables": given(stops.signals, references, tables, ""),
+        "signals, networks": given(stops.signals, references, networks, ""),
         "signals at the start": stops.starts,
-        "disk errors": lambda r, k: stops.errors(r, k, references),
-        "small disks": lambda r, k: stops.small_disks(r, k, references),
-        "out of memory": lambda r, k: stops.memory(r, k, references),
-        "clock jumps": lambda r, k: stops.clocks(r, k, references),
-        "two processes": lambda r, k: stops.shared(r, k, references),
-        "changed runs": lambda r, k: changes.of_runs(r, k, references, tables),
-        "changed runs, evaluated": lambda r, k: changes.evaluated(r, k, references),
-        "hostile checkpoints": lambda r, k: changes.malicious(r, k, references),
-        "hostile checkpoints, networks": lambda r, k: changes.forged_networks(r, k, references),
-        "hostile documents": lambda r, k: changes.documents(r, k, references),
-        "command lines": lambda r, k: inputs.words(r, k, references),
-        "markup": lambda r, k: inputs.markup(r, k, references),
+        "disk errors": given(stops.errors, references),
+        "small disks": given(stops.small_disks, references),
+        "out of memory": given(stops.memory, references),
+        "clock jumps": given(stops.clocks, references),
+        "two processes": given(stops.shared, references),
+        "changed runs": given(changes.of_runs, references, tables),
+        "changed runs, evaluated": given(changes.evaluated, references),
+        "hostile checkpoints": given(changes.malicious, references),
+        "hostile checkpoints, networks": given(changes.forged_networks, references),
+        "hostile documents": given(changes.documents, references),
+        "command lines": given(inputs.words, references),
+        "markup": given(inputs.markup, references),
         "environments": lambda r, k: [
             *together.environments(r, k - k // 20),
             *inputs.symbols(r, k // 20),
         ],
         "pomdp files": inputs.pomdp_files,
-        "the lab, killed": lambda r, k: stores.killed(r, k, whole),
-        "the lab on Ray, killed": lambda r, k: stores.killed(r, k, whole, "ray"),
-        "changed stores": lambda r, k: stores.changed(r, k, whole),
-        "links in stores": lambda r, k: stores.links(r, k, whole),
-        "malformed jobs": lambda r, k: stores.hostile_jobs(r, k, whole),
-        "archives, changed and merged": lambda r, k: stores.merged(r, k, whole),
-        "policies": lambda r, k: stores.policies(r, k, place),
-        "two runners": lambda r, k: stores.shared(r, k, whole),
-        "modules in the way": lambda r, k: stores.path_hijack(r, k, whole),
+        "the lab, killed": given(stores.killed, whole),
+        "the lab on Ray, killed": given(stores.killed, whole, "ray"),
+        "changed stores": given(stores.changed, whole),
+        "links in stores": given(stores.links, whole),
+        "malformed jobs": given(stores.hostile_jobs, whole),
+        "archives, changed and merged": given(stores.merged, whole),
+        "policies": given(stores.policies, place),
+        "two runners": given(stores.shared, whole),
+        "modules in the way": given(stores.path_hijack, whole),
         # At the end, so that the others stay what they were under the same seed.
-        "the lab, killed at write points": lambda r, k: stores.killed_writing(r, k, whole, place),
-        "the lab, disk errors": lambda r, k: stores.failed_writing(r, k, whole, place),
-        "forged stores": lambda r, k: forgeries.of_stores(r, k, whole),
-        "forged archives": lambda r, k: forgeries.of_archives(r, k, whole),
-        "forged policies": lambda r, k: forgeries.of_policies(r, k, place),
-        "disks as kills leave them, networks": lambda r, k: together.left_by_kills(
-            r, k, references
-        ),
-        "changed runs, networks": lambda r, k: together.changed_runs(r, k, references),
-        "diagnose and find-k, stopped and changed": lambda r, k: searches.searches(r, k, place),
+        "the lab, killed at write points": given(stores.killed_writing, whole, place),
+        "the lab, disk errors": given(stores.failed_writing, whole, place),
+        "forged stores": given(forgeries.of_stores, whole),
+        "forged archives": given(forgeries.of_archives, whole),
+        "forged policies": given(forgeries.of_policies, place),
+        "disks as kills leave them, networks": given(together.left_by_kills, references),
+        "changed runs, networks": given(together.changed_runs, references),
+        "diagnose and find-k, stopped and changed": given(searches.searches, place),
     }
     return {name: make(rng.spawn(1)[0], n(name)) for name, make in made.items()}
 

@@ -159,37 +159,25 @@ _ROBUST = PPOSettings(
     normalize_advantage=False,
     optimism=1.0,
 )
+# As `default` was when the league began: a fixed learner, so that its runs stay comparable.
+_LEAGUE = replace(
+    _ROBUST,
+    hidden=64,
+    gamma=0.9995,
+    scale_advantage=True,
+    gaussian_entropy=0.1,
+    fill_first=True,
+    hold_noise=10_000,
+    count_once=True,
+    limits_end=True,
+    normalize_observation=True,
+)
 
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": _ROBUST,
-    "default": replace(
-        _ROBUST,
-        hidden=64,
-        gamma=0.9995,
-        scale_advantage=True,
-        scale_reward=True,
-        gaussian_entropy=0.1,
-        fill_first=True,
-        hold_noise=10_000,
-        look_back=True,
-        count_once=True,
-        limits_end=True,
-        normalize_observation=True,
-    ),
-    # As `default` was when the league began: a fixed learner, so that its runs stay comparable.
-    "league": replace(
-        _ROBUST,
-        hidden=64,
-        gamma=0.9995,
-        scale_advantage=True,
-        gaussian_entropy=0.1,
-        fill_first=True,
-        hold_noise=10_000,
-        count_once=True,
-        limits_end=True,
-        normalize_observation=True,
-    ),
+    "default": replace(_LEAGUE, scale_reward=True, look_back=True),
+    "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},
 }
 """Settings by name: for all tasks, and for each world, whose row in the registry has its own."""

@@ -160,11 +160,7 @@ def diagnose(
         found = Diagnosis(name, proof.verdict, proof=proof, show=_proved_show(task, proof))
     else:
         algo = default_algo(task)
-        limit = MINUTES if minutes is None and steps is None else minutes
-        scale = TABULAR if algo != "ppo" else 1
-        budget = Budget(FIRST_STEPS * scale, None, None if limit is None else 60 * limit)
-        if steps is not None:
-            budget.first, budget.rounds = max(1, steps // 2 ** (ROUNDS - 1)), ROUNDS
+        budget = _budget(minutes, steps, TABULAR if algo != "ppo" else 1)
         with ExitStack() as stack:
             folder = Path(out or stack.enter_context(TemporaryDirectory(prefix="adastack-")))
             learner = Learner(
@@ -175,6 +171,15 @@ def diagnose(
             found = _learned(name, learner, budget, max_k, progress)
             return _with_kept(found, began)
     return _with_kept(found, began)
+
+
+def _budget(minutes: float | None, steps: int | None, scale: int) -> Budget:
+    """How long the search may take: so many rounds if steps are given, else so many minutes."""
+    limit = MINUTES if minutes is None and steps is None else minutes
+    seconds = None if limit is None else 60 * limit
+    if steps is None:
+        return Budget(FIRST_STEPS * scale, None, seconds)
+    return Budget(max(1, steps // 2 ** (ROUNDS - 1)), ROUNDS, seconds)
 
 
 def _check(minutes: float | None, steps: int | None, seeds: int, max_k: int) -> None:
