@@ -39,6 +39,32 @@ def test_an_agent_for_your_own_environment(monkeypatch, capsys):
     assert 0 <= float(out.split()[-1]) <= 1
 
 
+def test_variants_pay_who_remembers(monkeypatch):
+    """A player who is told the sign succeeds; one that always says the same does not."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    tasks = runpy.run_path(str(EXAMPLES / "ordinary_variants.py"))["TASKS"]
+    for name, (make, _) in tasks.items():
+        env, successes = make(), {True: [], False: []}
+        for seed in range(40):
+            for told, found in successes.items():
+                observation, _ = env.reset(seed=seed)
+                over = False
+                while not over:
+                    assert env.observation_space.contains(observation), name
+                    observation, _, ended, cut, info = env.step(said(env, told))
+                    over = ended or cut
+                found.append(info["is_success"])
+        assert all(successes[True]), name
+        assert sum(successes[False]) < 35, name
+
+
+def said(env, told):
+    """What ends an episode well if it is ``told``, else a guess."""
+    if hasattr(env, "number"):
+        return [env.number if told else 0.0]
+    return 2 * (env.end if told else 1) if hasattr(env, "end") else env.sign if told else 0
+
+
 def test_the_notebook_runs(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     notebook = json.loads((EXAMPLES / "own_environment.ipynb").read_text())

@@ -179,12 +179,21 @@ def usual_rate(job: Job) -> float:
     """Steps a second where nothing was measured."""
     if _is_deep(job):
         network = NETWORKS.get(_net(job), NETWORKS["mlp"])
-        slots = job.settings.get("stack_size", 1) if network.sequence else 1
         row = TASKS.get(_world(job))
         world = math.inf if row is None else row.steps_per_second
         cell = math.inf if _cell(job) == NO_CELL else CELL_STEPS_PER_SECOND
-        return min(network.steps_per_second / slots, world, cell)
+        finite = row is not None and row.kind == "finite"
+        reads = _slots_read(job.settings.get("stack_size", 1), finite) if network.sequence else 1
+        return min(network.steps_per_second / reads, world, cell)
     return USUAL["reinforce" if "reinforce" in job.settings.get("algo", "") else "q"]
+
+
+def _slots_read(slots: int, finite: bool) -> float:
+    """What a stack costs a sequence network, in slots that are read one by one.
+
+    On finite tasks stacks share their prefixes: up to eight slots cost what two do.
+    """
+    return 2.0 * max(1.0, slots / 8) ** 1.2 if finite else float(slots)
 
 
 def _is_deep(job: Job) -> bool:
