@@ -42,16 +42,45 @@ def test_an_episode_is_drawn_and_plays_to_its_end(browser, spec, width, tmp_path
     page.episode(episode, "one")
     browser.open(write(page, tmp_path), width=width)
     cells = sum(cell >= 0 for row in episode["frames"][0].get("cells", []) for cell in row)
-    assert browser.run("document.querySelectorAll('svg rect').length") == cells + 2
+    assert browser.run("document.querySelectorAll('svg.screen rect').length") == cells + 2
     last = len(episode["frames"]) - 1
     assert browser.run("Number(document.querySelector('input').max)") == last
     browser.run("document.querySelector('button').click()")
     browser.wait("Number(document.querySelector('input').value) >= 2")
     # One more tile: what was given up.
-    assert browser.run("document.querySelectorAll('svg rect').length") == cells + 3
+    assert browser.run("document.querySelectorAll('svg.screen rect').length") == cells + 3
     browser.wait(f"document.querySelector('input').value === '{last}'")
     browser.wait("document.querySelector('button').textContent === 'play'")
     assert f"step {last} of {last}" in browser.run("document.querySelector('.says').textContent")
+    assert_sound(browser)
+
+
+def test_what_was_kept_is_drawn_over_time_and_can_be_clicked(browser, tmp_path):
+    """The cue of step 0 is kept to the end, in one bar of its own colour; nothing else is."""
+    task = passive_tmaze(length=6)
+    episode = record(task, "adaptive", 2, keep_the_cue, seed=1)
+    page = Page("What it remembers")
+    page.episode(episode, "one")
+    browser.open(write(page, tmp_path))
+    last = len(episode["frames"]) - 1
+    frames = "JSON.parse(document.querySelector('script').textContent).frames"
+    bars = browser.run(f"keptBars({frames}).map((bar) => [bar.from, bar.to, bar.lane])")
+    assert bars[0] == [0, last, 0]
+    cue = episode["symbols"][episode["frames"][0]["slots"][-1]]["colour"]
+    fill = browser.run("getComputedStyle(document.querySelector('.bar')).fill")
+    assert fill == "rgb({}, {}, {})".format(*(int(cue[i : i + 2], 16) for i in (1, 3, 5)))
+    browser.run("const kept = document.querySelector('svg.kept')")
+    browser.run("const box = kept.getBoundingClientRect()")
+    browser.run("kept.onclick({clientX: box.left + box.width / 2})")
+    assert browser.run("Number(document.querySelector('input').value)") == round(last / 2)
+    assert_sound(browser)
+
+
+def test_a_memory_of_one_slot_keeps_nothing(browser, tmp_path):
+    page = Page("What it remembers")
+    page.episode(record(passive_tmaze(length=4), "none", 1, lambda stack: (0, 0)), "one")
+    browser.open(write(page, tmp_path))
+    assert not browser.run("document.querySelector('svg.kept').childElementCount")
     assert_sound(browser)
 
 

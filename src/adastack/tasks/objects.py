@@ -29,8 +29,7 @@ def resolve_object(env: Any) -> Resolved:
     if isinstance(env, gymnasium.Env):
         return _entry(f"{OBJECT}:{_name(env)}", partial(_copied, env))
     if callable(env):
-        name = _importable(env) or f"{OBJECT}:{getattr(env, '__name__', type(env).__name__)}"
-        return _entry(name, partial(_made, env))
+        return _entry(_importable(env) or f"{OBJECT}:{_function_name(env)}", partial(_made, env))
     raise TypeError(
         "expected the name of a task, a Gymnasium id, an environment, a function that makes one "
         f"or a vector environment, actual: {type(env).__name__}"
@@ -41,6 +40,12 @@ def _entry(
     name: str, maker: Callable[..., Any], vector: Callable[..., Any] | None = None
 ) -> Resolved:
     return Resolved(TaskEntry(name, env=maker, vector_env=vector, defaults={}), {})
+
+
+def _function_name(function: Callable[..., Any]) -> str:
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _importable(function: Callable[..., Any]) -> str | None:

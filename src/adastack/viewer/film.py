@@ -98,6 +98,7 @@ def shoot(env: MemoryStack, act: Act, *, seed: int = 0, max_steps: int = 200) ->
     for _ in range(max_steps):
         action, memory_action = act(stack, env.slot_ages)
         joint = env.action_form.join(action, memory_action)
+        notes[-1]["action"] = np.array2string(np.asarray(action), precision=2)
         with blamed(name, "step"):
             stack, reward, terminated, truncated, info = env.step(joint)
         over = terminated or truncated

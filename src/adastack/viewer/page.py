@@ -135,12 +135,15 @@ class Page:
 
 
 def _figure(caption: str, episode: dict[str, Any]) -> str:
-    screen = '<img alt="the world and the memory">' if "images" in episode else "<svg></svg>"
+    screen = '<svg class="screen"></svg>'
+    if "images" in episode:
+        screen = '<img alt="the world and the memory">'
     return (
         f'<figure class="episode"><figcaption>{escape(caption)}</figcaption>{screen}'
         '<div class="controls"><button>play</button>'
         '<input type="range" min="0" value="0" aria-label="step">'
-        f'<span class="says"></span></div>{embedded(episode)}</figure>'
+        '<span class="says"></span></div><svg class="kept" role="img" aria-label="what was kept, '
+        f'and for how long"></svg>{embedded(episode)}</figure>'
     )
 
 

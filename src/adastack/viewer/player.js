@@ -28,6 +28,53 @@ function drawMemory(svg, episode, step, top) {
   return {width: place + SLOT + EDGE, height: top + 22 + size.height};
 }
 
+/* What was kept beyond the step it was seen in: from when until when, its symbol, if it has one, and
+   a lane in which nothing else was at the time. */
+function keptBars(frames) {
+  const bars = new Map();
+  frames.forEach((frame, step) => frame.ages.forEach((age, slot) => {
+    if (age < 0) return;
+    const key = `${step - age},${frame.slots ? frame.slots[slot] : ""}`;
+    if (!bars.has(key)) bars.set(key, {from: step - age, symbol: frame.slots && frame.slots[slot]});
+    bars.get(key).to = step;
+  }));
+  const kept = [...bars.values()].filter((bar) => bar.to > bar.from && bar.from >= 0), ends = [];
+  for (const bar of kept.sort((a, b) => a.from - b.from)) {
+    const free = ends.findIndex((end) => end <= bar.from);
+    bar.lane = free < 0 ? ends.length : free;
+    ends[bar.lane] = bar.to;
+  }
+  return kept;
+}
+
+/* A bar for each observation in memory, over time, with rewards below; a step can be clicked. */
+function drawKept(player, go) {
+  const {episode, kept, last} = player, bars = keptBars(episode.frames);
+  if (!bars.length || !last) return;
+  const width = 640, left = EDGE, right = width - EDGE, top = 24;
+  const lanes = 1 + Math.max(...bars.map((bar) => bar.lane));
+  const row = Math.max(3, Math.min(18, 200 / lanes)), bottom = top + lanes * row + 4;
+  const x = (step) => left + (right - left) * step / last;
+  shape(kept, "text", {x: left, y: 12, class: "label"}, "kept in memory, from when it was seen until it was evicted");
+  bars.forEach((bar) => shape(kept, "rect", {
+    x: x(bar.from), y: top + bar.lane * row, width: x(bar.to) - x(bar.from) - 1, height: row - 2, rx: Math.min(3, row / 4),
+    class: "bar", style: bar.symbol >= 0 ? `fill: ${episode.symbols[bar.symbol].colour}` : "",
+  }));
+  shape(kept, "path", {d: `M${left} ${bottom}H${right}`, class: "axis"});
+  episode.frames.forEach((frame, step) => {
+    if (frame.reward) shape(kept, "circle", {cx: x(step), cy: bottom, r: 3, class: frame.reward > 0 ? "paid" : "fined"});
+  });
+  shape(kept, "text", {x: left, y: bottom + 16, class: "label"}, "step 0");
+  shape(kept, "text", {x: right, y: bottom + 16, class: "label end"}, last);
+  player.cursor = shape(kept, "path", {d: `M0 ${top - 4}V${bottom + 4}`, class: "cursor"});
+  player.x = x;
+  kept.setAttribute("viewBox", `0 0 ${width} ${bottom + 22}`);
+  kept.onclick = (event) => {
+    const box = kept.getBoundingClientRect(), at = (event.clientX - box.left) / box.width * width;
+    go(Math.max(0, Math.min(last, Math.round((at - left) / (right - left) * last))));
+  };
+}
+
 /* Pictures are drawn with their memory; a table-drawn task draws its own. */
 function drawFrame(player, step) {
   const episode = player.episode, frame = episode.frames[step];
@@ -55,6 +102,7 @@ function show(player, step) {
   drawFrame(player, step);
   player.slider.value = step;
   player.says.textContent = words(player.episode, step);
+  if (player.cursor) player.cursor.setAttribute("transform", `translate(${player.x(step)} 0)`);
 }
 
 /* What is in memory, however many slots there are: the symbols held, or the ages in a picture. */
@@ -76,7 +124,7 @@ function playerOf(figure) {
     episode, last: episode.frames.length - 1,
     /* One width for all frames: nothing jumps when mazes differ in length. */
     widest: Math.max(...episode.frames.map((frame) => mazeWidth(frame.cells))),
-    svg: figure.querySelector("svg"), image: figure.querySelector("img"),
+    svg: figure.querySelector("svg.screen"), kept: figure.querySelector("svg.kept"), image: figure.querySelector("img"),
     slider: figure.querySelector("input"), says: figure.querySelector(".says"),
     button: figure.querySelector("button"),
   };
@@ -97,6 +145,7 @@ function start(group) {
   const advance = () => (now >= last ? stop() : go(now + 1));
   for (const player of players) {
     player.slider.max = player.last;
+    drawKept(player, (step) => { stop(); go(step); });
     player.slider.oninput = () => { stop(); go(Number(player.slider.value)); };
     player.button.onclick = () => {
       if (timer) return stop();

@@ -69,7 +69,8 @@ def episode_page(episode: dict[str, Any], title: str) -> Page:
     page = Page("What it remembers")
     page.text(
         "The framed slot is what the agent sees now; the others are what it remembers. "
-        "A red cross marks what was evicted for it."
+        "A red cross marks what was evicted for it. Below, a bar for each observation that was "
+        "kept; click it to go there."
     )
     page.episode(episode, title)
     return page
