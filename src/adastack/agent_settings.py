@@ -81,6 +81,8 @@ class AgentSettings(TypedDict, total=False):
     """Standardise the advantages of each minibatch."""
     adam_eps: float
     """Adam's epsilon."""
+    keep_best: bool
+    """On finite tasks, keep the weights of the rollout that earned the most, and test them, too."""
     tables: bool | None
     """Evaluate the network once on all agent states; None: when that is less than a minibatch."""
 

@@ -15,6 +15,7 @@ from adastack.memory.regret import regrets
 from adastack.process import induce
 from adastack.process.events import ACTIVE, ATTEMPT, MEMORY, PASSIVE, SUCCESS
 from adastack.tasks import FiniteTask, active_tmaze, passive_tmaze, xormaze
+from adastack.training import RunSpec, make_session
 
 TINY = {"hidden": 8, "n_steps": 40, "n_envs": 3, "batch_size": 60, "n_epochs": 2}
 
@@ -226,3 +227,45 @@ def test_a_short_maze_is_learned(critic):
     flags = np.asarray(log.flags)[-5:]
     success = ((flags & SUCCESS) > 0).sum() / ((flags & ATTEMPT) > 0).sum()
     assert success > 0.95
+
+
+def test_the_weights_that_earned_most_are_kept_and_tested():
+    """Both models of a seed are those of a loop that compares rollouts by hand."""
+    task, overrides = "passive-tmaze:length=3", {"keep_best": True, "hidden": 16}
+    asked = RunSpec(
+        task=task, memory="adaptive", stack_size=2, algo="ppo", preset="paper", steps=128 * 12,
+        seeds=[3, 4], overrides=overrides,
+    ).document()  # fmt: skip
+    session = make_session(asked)
+    session.start()
+    best = {}
+    for update in range(12):
+        before = jax.device_get(session.learner.params)
+        learner, log, _ = session.trainer.chunk(
+            jax.tree.map(jnp.copy, session.learner), session._device_seeds, update, 1, 12,
+            capacity=session._capacity,
+        )  # fmt: skip
+        for index in range(2):
+            earned = float(np.asarray(log.reward)[0, index].mean())
+            if index not in best or earned > best[index][0]:
+                best[index] = earned, jax.tree.map(lambda leaf, i=index: leaf[i], before)
+        session.learner = learner
+    for index, (earned, params) in best.items():
+        kept = jax.tree.map(lambda leaf, i=index: leaf[i], session.learner.best)
+        assert float(kept.reward) == pytest.approx(earned, abs=1e-6)
+        jax.tree.map(np.testing.assert_array_equal, params, jax.device_get(kept.params))
+    rows, _ = session.evaluate(None, 10, True, 0)
+    session.learner = session.learner._replace(params=session.learner.best.params)
+    assert [row["best_success"] for row in rows] == [
+        row["success"] for row in session.evaluate(None, 10, True, 0)[0]
+    ]
+
+
+def test_the_best_weights_need_a_finite_task():
+    with pytest.raises(ValueError, match="keep_best expects a finite task and no cell"):
+        make_session(
+            RunSpec(
+                task="CartPole-v1", memory="adaptive", stack_size=2, algo="ppo", preset="paper",
+                steps=128, seeds=[0], overrides={"keep_best": True},
+            ).document()
+        )  # fmt: skip

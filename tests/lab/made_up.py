@@ -8,7 +8,7 @@ from adastack.lab.curves import curve_means, thinned
 
 EVALUATED = (
     *("success", "return", "reward_rate", "memory_regret", "active_regret", "passive_regret"),
-    *("memory_regret_after", "discounted_return", "optimality", "abstraction"),
+    *("memory_regret_after", "discounted_return", "optimality", "abstraction", "best_success"),
 )
 CURVES = (
     *("reward", "return", "success", "attempts"),

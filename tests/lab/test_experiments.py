@@ -18,7 +18,15 @@ from adastack.training import settings_for
 from lab.made_up import MadeUp
 
 NAMES = [
-    *("headline", "tabular", "xormaze", "demir", "length-scaling", "memory-scaling"),
+    *(
+        "headline",
+        "best-checkpoint",
+        "tabular",
+        "xormaze",
+        "demir",
+        "length-scaling",
+        "memory-scaling",
+    ),
     *("fixed-length", "lstm", "transformer", "grpo", "generalisation", "fetch", "minigrid"),
     *("cube", "cartpole", "world-settings", "minimal-memory", "consistency", "theorems", "cost"),
     *("league", "league-lengths"),

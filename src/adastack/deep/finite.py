@@ -16,6 +16,7 @@ import numpy as np
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
+from adastack.deep.best import Best, improved, nothing_yet
 from adastack.deep.exploration import (
     Held,
     decisions,
@@ -84,6 +85,8 @@ class Learner(NamedTuple):
     env: EnvState
     chain: Chain | None = None
     """The decisions whose outcome is not known yet, if a wait is one decision."""
+    best: Best | None = None
+    """The weights that earned the most, if they are kept."""
 
 
 class Steps(NamedTuple):
@@ -200,7 +203,8 @@ class FiniteTrainer:
         env = EnvState(*places, held, wait, carry)
         adam = optax.ScaleByAdamState(np.int32(0), zeros, zeros)
         chain = no_decisions(n, len(self.heads.heads), heads) if self.settings.waits else None
-        return Learner(params, (adam, no_units()), env, chain)
+        best = nothing_yet(params) if self.settings.keep_best else None
+        return Learner(params, (adam, no_units()), env, chain, best)
 
     # One chunk: some updates of all seeds.
 
@@ -239,10 +243,12 @@ class FiniteTrainer:
             lambda seed: jax.random.split(jax.random.fold_in(jax.random.key(seed), index + 1), 2)
         )(seeds)
         tables, env, steps = self._roll_out(learner, keys[:, 0])
-        log = self._log(steps)
+        log, best = self._log(steps), learner.best
+        if best is not None:
+            best = improved(best, log.reward, learner.params)
 
         def learn(one: Any) -> tuple[Params, Any, Chain | None, Array]:
-            (params, (adam, units), before, chain), tables, steps, reward, after, key = one
+            (params, (adam, units), before, chain, _), tables, steps, reward, after, key = one
             units, change = updated_units(self.settings, units, reward, steps.over)
             if chain is None:
                 units, batch = self._batch(
@@ -260,7 +266,7 @@ class FiniteTrainer:
 
         what = (learner, tables, steps, log.reward, env, keys[:, 1])
         params, moments, chain, learning = jax.lax.map(learn, what)
-        return Learner(params, moments, env, chain), log, learning
+        return Learner(params, moments, env, chain, best), log, learning
 
     # Rollout.
 

@@ -22,6 +22,7 @@ from adastack.process.capacity import induce_within
 from adastack.process.evaluated import Solve
 from adastack.process.finite_policies import FinitePolicies
 from adastack.process.policy import StackPolicy
+from adastack.tasks.entry import Resolved
 from adastack.tasks.finite import FiniteTask
 
 CHUNK_SECONDS = 1.5
@@ -47,6 +48,7 @@ class FiniteSession(FinitePolicies, DeepSession[FiniteTask]):
         self._next = 1
         self._device_seeds = jnp.asarray(self.seeds, jnp.int32)
         self.learner: Any = None
+        self._tests_best = False
 
     def start(self) -> None:
         """Begins with fresh learners."""
@@ -106,7 +108,24 @@ class FiniteSession(FinitePolicies, DeepSession[FiniteTask]):
 
     def params_of(self, index: int) -> Params:
         """The parameters of a seed."""
-        return jax.tree.map(lambda leaf: leaf[index], self.learner.params)
+        learned = self.learner.best if self._tests_best else self.learner
+        return jax.tree.map(lambda leaf: leaf[index], learned.params)
+
+    def evaluate(
+        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Evaluates every seed's policy; the best weights', too, as ``best_...``, if kept."""
+        rows, walked = super().evaluate(task, episodes, greedy, seed)
+        if self.settings.keep_best:
+            self._tests_best = True
+            try:
+                best, more = super().evaluate(task, episodes, greedy, seed)
+            finally:
+                self._tests_best = False
+            walked += more
+            for row, other in zip(rows, best, strict=True):
+                row |= {f"best_{name}": other[name] for name in other if name != "seed"}
+        return rows, walked
 
     def policy(self, index: int, *, greedy: bool = True) -> StackPolicy:
         """What one of the seeds has learned."""

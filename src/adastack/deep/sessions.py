@@ -27,6 +27,8 @@ def make_session(
     enable_compilation_cache()
     memory, k, seeds, steps = (document[key] for key in ("memory", "stack_size", "seeds", "steps"))
     settings = from_document(PPOSettings, document["settings"])
+    if settings.keep_best and (task.kind != "finite" or settings.recurrent):
+        raise ValueError(f"keep_best expects a finite task and no cell, actual: {task}")
     rest = memory_rule(memory, settings.fill_first), k, settings, seeds, steps
     if task.kind == "finite":
         made = RecurrentFiniteSession if settings.recurrent else FiniteSession

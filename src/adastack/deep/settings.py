@@ -99,6 +99,8 @@ class PPOSettings:
     """Standardise the advantages of each minibatch."""
     adam_eps: float = 1e-5
     """Adam's epsilon."""
+    keep_best: bool = False
+    """On finite tasks, keep the weights of the rollout that earned the most, and test them, too."""
     tables: bool | None = None
     """Evaluate the network once on all agent states; None: when that is less than a minibatch."""
 

@@ -15,7 +15,7 @@ from importlib.resources import files
 from adastack.lab.experiment import Experiment
 
 ORDER = (
-    *("headline", "tabular", "xormaze", "demir"),
+    *("headline", "best-checkpoint", "tabular", "xormaze", "demir"),
     *("length-scaling", "memory-scaling", "fixed-length", "lstm", "transformer", "grpo"),
     *("generalisation", "fetch", "minigrid", "cube", "cartpole", "world-settings"),
     *("minimal-memory", "consistency", "theorems", "cost", "league", "league-lengths"),
