@@ -1,5 +1,6 @@
 """Programs are compiled quickly and once, and what a test registers is gone after it."""
 
+import gc
 import os
 
 # Before anything is imported that reads them. Tests run side by side, each on one thread, and
@@ -13,14 +14,11 @@ os.environ.setdefault(
     "--xla_cpu_parallel_codegen_split_count=1",
 )
 
-import gc
-
 import gymnasium
 import pytest
 
 from adastack.memory import rules
 from adastack.tasks import registry
-
 
 # What is imported stays: looking through it for garbage would be a tenth of all work.
 gc.disable()

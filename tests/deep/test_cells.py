@@ -408,7 +408,7 @@ FAST = {
 def learned(request):
     """A maze that is learned without a stack."""
     agent = Agent("passive-tmaze:length=6", "none", cell=request.param, preset="paper", **FAST)
-    return agent.learn(60_000, progress=False)
+    return agent.learn(40_000 if request.param == "gru" else 60_000, progress=False)
 
 
 def test_a_maze_is_learned_without_a_stack(learned):

@@ -142,7 +142,7 @@ def test_one_tower_is_read_like_two(net, options):
 @pytest.mark.parametrize(
     ("net", "space"),
     [
-        ("transformer", NUMBERS),
+        pytest.param("transformer", NUMBERS, marks=pytest.mark.slow),
         ("lstm", IMAGES),
         pytest.param("lstm", NUMBERS, marks=pytest.mark.slow),
         pytest.param("transformer", IMAGES, marks=pytest.mark.slow),
