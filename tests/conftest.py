@@ -20,7 +20,7 @@ import pytest
 from adastack.memory import rules
 from adastack.tasks import registry
 
-# What is imported stays: looking through it for garbage would be a tenth of all work.
+# What is imported stays: looking through it for garbage is a quarter of the collection.
 gc.disable()
 
 FIRST = ("process", "tabular", "theory", "faults", "lab")
