@@ -15,14 +15,8 @@ from adastack.deep.settings import PPOSettings
 from adastack.runs import RunError
 from adastack.tabular.settings import GradientSettings, ValueSettings
 from adastack.tasks.failures import EnvironmentFailure
-from trainers import shared_host_trainer
 
-
-@pytest.fixture(autouse=True)
-def _programs_are_compiled_once(monkeypatch):
-    monkeypatch.setattr("adastack.deep.gym_session.HostTrainer", shared_host_trainer)
-
-
+pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")
 TINY = {"n_envs": 2, "n_steps": 32, "batch_size": 32, "n_epochs": 1, "hidden": 8}
 
 

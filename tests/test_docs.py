@@ -22,6 +22,7 @@ from adastack.tabular.settings import GradientSettings, ValueSettings
 from adastack.training import ALGORITHMS
 from browser import Browser, needs_chromium
 
+pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 RESULTS = sorted((ROOT / "results").rglob("*.md"))

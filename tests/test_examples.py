@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")
 EXAMPLES = Path(__file__).parents[1] / "examples"
 HOWTO = Path(__file__).parents[1] / "docs" / "howto.md"
 

@@ -17,6 +17,7 @@ from adastack.progress import Silent
 from adastack.runs import Run, RunError
 from adastack.training import evaluate, train
 
+pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")
 TINY = {"hidden": 8, "n_envs": 4, "n_steps": 50, "batch_size": 100, "n_epochs": 2}
 
 

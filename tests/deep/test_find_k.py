@@ -46,7 +46,10 @@ def found(capsys, *words):
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(("task", "kappa"), [("passive-tmaze:length=5", 2), ("xormaze", 3)])
+@pytest.mark.parametrize(
+    ("task", "kappa"),
+    [("passive-tmaze:length=5", 2), pytest.param("xormaze", 3, marks=pytest.mark.slow)],
+)
 def test_the_learned_answer_is_the_proved_one(task, kappa, tmp_path, capsys):
     result = found(capsys, task, "--out", str(tmp_path))
     assert result["k"] == result["kappa"] == kappa

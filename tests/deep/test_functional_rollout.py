@@ -72,7 +72,8 @@ def test_compiled_and_host_rollouts_make_the_same_rollouts_and_updates(task, mem
     ended = []
     for update in range(UPDATES):
         env, rollout, log = rollout_of(trainer)(learner.params, learner.env, 4, update)
-        rest = (4, update, np.float32(update / UPDATES))
+        # Typed as the host does it: Python numbers would be another program.
+        rest = (np.int32(4), np.int32(update), np.float32(update / UPDATES))
         if task is SHORT_POLE:
             learner, log, loss = trainer.advance(learner, *rest)
         else:  # The same in two parts, of which the host has compiled one already.

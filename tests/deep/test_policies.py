@@ -10,6 +10,7 @@ from adastack.runs import Run
 from adastack.training import restored, train
 from adastack.viewer.show import show_of
 
+pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")
 TINY = {"n_envs": 2, "n_steps": 32, "batch_size": 32, "n_epochs": 1, "hidden": 8}
 
 

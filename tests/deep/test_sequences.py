@@ -84,8 +84,9 @@ def compiled(net, read_empty):
 
 
 READ = [
-    *(("lstm", False), ("transformer", False), ("transformer", True)),
+    *(("lstm", False), ("transformer", False)),
     pytest.param("lstm", True, marks=pytest.mark.slow),
+    pytest.param("transformer", True, marks=pytest.mark.slow),
 ]
 
 
@@ -141,7 +142,7 @@ def test_one_tower_is_read_like_two(net, options):
 @pytest.mark.parametrize(
     ("net", "space"),
     [
-        ("transformer", NUMBERS),
+        pytest.param("transformer", NUMBERS, marks=pytest.mark.slow),
         ("lstm", IMAGES),
         pytest.param("lstm", NUMBERS, marks=pytest.mark.slow),
         pytest.param("transformer", IMAGES, marks=pytest.mark.slow),
@@ -212,8 +213,8 @@ def test_frame_stacks_of_64_have_no_more_prefixes_than_stacks():
     ("task", "rule", "k", "read_empty"),
     [
         (active_tmaze(4), "adaptive", 3, False),
-        (passive_tmaze(6), "frame", 6, False),
         (passive_tmaze(6), "frame", 6, True),
+        pytest.param(passive_tmaze(6), "frame", 6, False, marks=pytest.mark.slow),
         pytest.param(xormaze(), "push_skip", 3, False, marks=pytest.mark.slow),
         pytest.param(xormaze(), "push_skip", 3, True, marks=pytest.mark.slow),
         pytest.param(active_tmaze(4), "adaptive", 3, True, marks=pytest.mark.slow),

@@ -1,5 +1,7 @@
 """The size of rewards does not matter: closed forms, and the same weights bit for bit."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -99,7 +101,9 @@ def test_the_last_layer_of_the_critic_follows_its_unit():
     assert after["seen"] == 7
 
 
+@cache
 def stack_agent(**overrides):
+    """One agent for each setting, so that its update is compiled once."""
     size = {"n_envs": 2, "n_steps": 8, "batch_size": 8, "n_epochs": 2, "hidden": 8}
     settings = settings_for("default", "ppo", size | overrides)
     return StackAgent(

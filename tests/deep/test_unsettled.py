@@ -15,6 +15,7 @@ from adastack.process.policy import memory_rule
 from adastack.tasks.registry import resolve
 from adastack.training import RunSpec, make_session
 
+pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")
 LAMBDA = 0.8
 
 
@@ -79,16 +80,20 @@ def test_each_decision_is_learned_from_once_with_what_followed_it():
     rng, n_envs, length, rollouts = np.random.default_rng(0), 3, 10, 30
     everything = stream(rng, length * rollouts, n_envs)
     chain, seen = no_decisions(n_envs, 1, 0), {}
-    for i in range(rollouts):
-        now = jax.tree.map(lambda x, i=i: x[i * length : (i + 1) * length], everything)
-        chain = jax.tree.map(lambda *parts: jnp.concatenate(parts), chain, now)
-        waiting = ~now.decided.done[-1]
-        learned = settled(chain.decided, chain.over, jnp.asarray(waiting))
-        advantage = decision_advantages(
+    settle, leave = jax.jit(settled), jax.jit(unsettled)
+    advantages = jax.jit(
+        lambda chain: decision_advantages(
             chain.decided, 0.1 * chain.agent, 0.1 * chain.following, chain.terminated, chain.over,
             LAMBDA,
-        )  # fmt: skip
-        for t, env in np.argwhere(np.asarray(learned)):
+        )
+    )  # fmt: skip
+    for i in range(rollouts):
+        now = jax.tree.map(lambda x, i=i: x[i * length : (i + 1) * length], everything)
+        chain = jax.tree.map(lambda *parts: np.concatenate(parts), chain, now)
+        waiting = ~now.decided.done[-1]
+        learned = np.asarray(settle(chain.decided, chain.over, waiting))
+        advantage = np.asarray(advantages(chain))
+        for t, env in np.argwhere(learned):
             number = int(chain.agent[t, env])
             assert number not in seen
             seen[number] = i
@@ -96,7 +101,7 @@ def test_each_decision_is_learned_from_once_with_what_followed_it():
             # What came before the first decision that is still there does not matter.
             expected = plain_advantages(everything, env, (i + 1) * length)[number]
             assert float(advantage[t, env]) == pytest.approx(expected, rel=1e-3, abs=1e-3)
-        chain = unsettled(chain, learned)
+        chain = leave(chain, learned)
         assert chain.agent.shape == (MOST, n_envs)
     waiting = set(np.asarray(chain.agent)[np.asarray(chain.decided.done)].tolist())
     made = set(everything.agent[everything.decided.done].tolist())

@@ -51,7 +51,7 @@ def train(spec, path, *words, tiny=TINY):
         slow(CUBE, "cube:depth=2,time_limit=10", "push_skip", "transformer"),
         slow("minigrid-memory:size=7", "minigrid-memory:size=9", "adaptive", "lstm"),
         slow("minigrid-memory:size=7,view=rgb", "minigrid-memory:size=9,view=rgb", "frame", "cnn"),
-        ("velocity-only-cartpole", "velocity-only-cartpole:time_limit=20", "push_skip", "mlp"),
+        slow("velocity-only-cartpole", "velocity-only-cartpole:time_limit=20", "push_skip", "mlp"),
         slow("position-only-cartpole", "position-only-cartpole:time_limit=20", "adaptive", "lstm"),
         ("fetch-reach:goal_period=9", "fetch-reach:goal_period=11", "adaptive", "mlp"),
         slow("fetch-reach:goal_period=9", "fetch-reach:goal_period=11", "frame", "transformer"),

@@ -1,10 +1,10 @@
 """The league: a sweep as data, networks of one size, words that follow from scores, a page."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium
 import jax
 import numpy as np
 import pytest
@@ -25,6 +25,7 @@ from adastack.lab.league.weights import REFERENCE, REFERENCE_HIDDEN, Sizes, matc
 from adastack.lab.results import Results
 from adastack.lab.store import Store
 from adastack.lab.studies.study import HELD_OUT
+from adastack.tasks import registry
 from adastack.training import RunSpec, make_session
 from lab.made_up import MadeUp
 
@@ -241,8 +242,9 @@ def test_made_up_runs_are_told_and_drawn(monkeypatch):
     assert any("not decided" in sentence for sentence in sentences(results, league))
 
 
-def test_a_league_of_ones_own(tmp_path, capsys):
+def test_a_league_of_ones_own(tmp_path, capsys, monkeypatch):
     """Through the lab: trained, timed, told and drawn; the second time nothing is left to do."""
+    monkeypatch.setattr("adastack.lab.league.league.ROUNDS", 1)  # Of seconds each.
     line = [
         *("league", "passive-tmaze:length=4", "--memories", "none", "adaptive:2"),
         *("--steps", "1600", "--seeds", "2", "--workers", "1", "--json"),
@@ -308,12 +310,15 @@ def test_modules_reach_the_workers_and_their_runs(tmp_path, capsys, monkeypatch)
     monkeypatch.delitem(sys.modules, "own_tasks", raising=False)
     line = [
         *("league", "my-tmaze", "--import", "own_tasks", "--memories", "adaptive:2"),
-        *("--steps", "1600", "--seeds", "1", "--workers", "1", "--json"),
+        *("--scale", "smoke", "--workers", "1", "--json"),
     ]
     assert main(line) == 0
     result = json.loads(capsys.readouterr().out)
     (run,) = (name for name in result["finished"] if name.startswith("train-my-tmaze"))
     assert json.loads(Path(f"lab/{run}/job.json").read_text())["imports"] == ["own_tasks"]
-    forgotten = [sys.executable, "-m", "adastack.cli", "evaluate", f"lab/{run}/run", "--json"]
-    said = subprocess.run(forgotten, capture_output=True, text=True, check=True)
-    assert json.loads(said.stdout)["task"] == "my-tmaze"
+    # As in a process that has never heard of the task.
+    monkeypatch.delitem(sys.modules, "own_tasks")
+    registry._TASKS.pop("my-tmaze")
+    gymnasium.registry.pop("me/My-v0")
+    assert main(["evaluate", f"lab/{run}/run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["task"] == "my-tmaze"

@@ -17,8 +17,14 @@ def test_everything_is_done_once(count, number):
 
 
 def test_several_threads_work_at_once():
-    meet = threading.Barrier(3)
-    share_out(lambda number: meet.wait(10), 3, 3)
+    meet, met = threading.Barrier(3), []
+
+    def work(number):
+        meet.wait(10)  # Breaks, with an error, unless three are there at a time.
+        met.append(threading.get_ident())
+
+    share_out(work, 3, 3)
+    assert len(set(met)) == 3
 
 
 def test_an_error_comes_out_when_all_have_stopped():
