@@ -33,7 +33,9 @@ def pytest_collection_modifyitems(config, items):
     root = config.rootpath / "tests"
 
     def place(item):
-        return folders.get(item.path.relative_to(root).parts[0], len(FIRST))
+        inside = item.path.is_relative_to(root)
+        folder = item.path.relative_to(root).parts[0] if inside else ""
+        return folders.get(folder, len(FIRST))
 
     items.sort(key=place)
 
