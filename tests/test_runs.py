@@ -6,6 +6,7 @@ import stat
 import numpy as np
 import pytest
 
+from adastack.agent import Agent
 from adastack.files import (
     DamagedFileError,
     read_arrays,
@@ -18,6 +19,7 @@ from adastack.folders import HeldError
 from adastack.runs import Run, RunError
 from adastack.schemas import sealed
 from adastack.tensorboard import CurveEvents
+from adastack.training import RunSpec, make_session, restored
 
 
 def test_a_file_is_the_old_one_or_the_new_one(tmp_path, monkeypatch):
@@ -232,3 +234,28 @@ def test_what_is_not_a_run_is_refused(tmp_path):
         write_json(tmp_path / "settings.json", sealed({"settings": settings, "versions": {}}))
         with pytest.raises(DamagedFileError, match="expected an object as 'settings'"):
             Run.open(tmp_path)
+
+
+def test_a_forged_run_calls_no_function(tmp_path, monkeypatch):
+    """Its settings may name any function; only a user who names its module lets it be called."""
+    touched = tmp_path / "touched"
+    settings = RunSpec(
+        task="passive-tmaze:length=3", memory="adaptive", stack_size=2, algo="ppo", preset="paper",
+        steps=128, seeds=[0], overrides={},
+    ).document()  # fmt: skip
+    run = Run.create(tmp_path / "run", {**settings, "task": f"os:system:command=touch {touched}"})
+    run.save_checkpoint({"nothing": np.zeros(1)}, done=0)
+    for load in (Agent.load, lambda path: restored(Run.open(path))):
+        with pytest.raises(ValueError, match=r"expected an environment class, actual: os:system"):
+            load(tmp_path / "run")
+    assert not touched.exists()
+
+
+def test_a_module_that_was_renamed_is_not_missed_if_the_task_is_found(tmp_path):
+    settings = RunSpec(
+        task="passive-tmaze:length=3", memory="adaptive", stack_size=2, algo="q", preset="paper",
+        steps=100, seeds=[0], overrides={},
+    ).document()  # fmt: skip
+    assert make_session({**settings, "imports": ["renamed_since"]}).seeds == [0]
+    with pytest.raises(ImportError, match="renamed_since"):
+        make_session({**settings, "imports": ["renamed_since"], "task": "no-such-task"})

@@ -253,9 +253,12 @@ class Agent:
         run = Run.open(folder)
         name = run.settings.get("task", "")
         if env is None and name.startswith("object:"):
-            raise RunError(f"{folder} was trained on an environment without a name: give env=...")
+            name = name.removeprefix("object:")
+            raise RunError(
+                f"{folder} was trained on {name}, which no other process can import: give env=..."
+            )
         agent = cls.__new__(cls)
-        agent._task = resolve(name if env is None else env)
+        agent._task = resolve(name, stored=True) if env is None else resolve(env)
         agent._document = dict(run.settings)
         agent._session = restored(run, agent._task)
         agent._rng = np.random.default_rng([run.settings["seeds"][0], 3])

@@ -122,7 +122,7 @@ class Run:
             return cls.create(path, settings)
         run = cls.open(path)
         for name, value in settings.items():
-            # Modules say where names are found, not what is run.
+            # A module may have been renamed; the task's name is compared.
             if name != "imports" and run.settings.get(name) != value:
                 raise RunError(
                     f"{path} holds another run: its {name} is {run.settings.get(name)!r}, "

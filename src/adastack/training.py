@@ -260,9 +260,8 @@ def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> S
     """
     RUN_SETTINGS.check(document, "a run's settings")
     check_seeds(document["seeds"], document["steps"])
-    for name in document.get("imports", ()):
-        import_module(name)
-    task = resolve(document["task"]) if task is None else task
+    if task is None:
+        task = _task_of(document)
     try:
         session: Session = _load(algorithm(document["algo"]).session)(document, task)
     except MemoryError as error:
@@ -270,6 +269,26 @@ def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> S
             f"{error} for a stack of {document['stack_size']} slots: use a smaller k"
         ) from None
     return session
+
+
+def _task_of(document: Mapping[str, Any]) -> Resolved:
+    """The task that a run's settings name.
+
+    A module that the run remembers may have been renamed: if the task is found all the same, as by
+    another ``--import``, it is not missed.
+    """
+    missing: ImportError | None = None
+    for name in document.get("imports", ()):
+        try:
+            import_module(name, named=False)
+        except ImportError as error:
+            missing = missing or error
+    try:
+        return resolve(document["task"], stored=True)
+    except (ValueError, ImportError):
+        if missing is not None:
+            raise missing from None
+        raise
 
 
 def restored(run: Run, task: Resolved | None = None) -> Session:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from adastack.lab.execute import kind_of
+from adastack.lab.experiments import consistency
 from adastack.lab.job import Job
 from adastack.progress import Silent
 from adastack.theory.benchmarks import autoencode, memory_cards, minigrid_memory, numpad
@@ -153,3 +154,12 @@ def test_two_slots_are_enough_in_a_small_minigrid():
     found = computed("smallest", benchmark="minigrid-memory", size=7)
     assert (found["states"], found["kappa"], found["frames"]) == (192, 2, 5)
     assert set(minigrid_memory(7).action_names) == {"left", "right", "forward"}
+
+
+@pytest.mark.slow
+def test_memory_cards_are_bounded_from_below():
+    """Whether three slots are enough is not decided; that two are not is proved."""
+    found = computed("smallest", benchmark="memory-cards", pairs=2)
+    assert found["kappa"] is None
+    assert found["kappa_at_least"] == 3
+    assert consistency._small_row(found)[2] == "at least 3"

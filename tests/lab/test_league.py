@@ -22,10 +22,12 @@ from adastack.lab.league.search import best, scores, settings_in_words
 from adastack.lab.league.show import sentences, show_league
 from adastack.lab.league.sizes import HIDDEN
 from adastack.lab.league.weights import REFERENCE, REFERENCE_HIDDEN, Sizes, matched
+from adastack.lab.meaning import fingerprint
 from adastack.lab.results import Results
 from adastack.lab.store import Store
 from adastack.lab.studies.study import HELD_OUT
 from adastack.tasks import registry
+from adastack.tasks.registry import resolve
 from adastack.training import RunSpec, make_session
 from lab.made_up import MadeUp
 
@@ -185,11 +187,9 @@ def test_words_follow_from_the_scores():
     assert words.advice(found, carried) == "FS(4)"
     assert words.advice(found, {**carried, "LRU": 4}) == "FS(4); perhaps LRU will do"
     assert "worse: AS(2) by 0.5 [" in str(found)
-    won, level, lost, undecided = words.summary([found], ["AS(2)", "AS(4)"])
-    assert "It loses on recall (to GRU: AS(2) by 0.5" in lost
-    for other in (won, level, undecided):
-        assert other.endswith("no task.")
-    assert words.memory_needed([found])[0] == "A memory is shown to help on recall."
+    (lost,) = words.summary([found], ["AS(2)", "AS(4)"])
+    assert "Adaptive stacking (AS(2), AS(4)) loses on recall (to GRU: AS(2) by 0.5" in lost
+    assert words.memory_needed([found]) == ["A memory is shown to help on recall."]
 
 
 def test_words_turn_with_the_scores():
@@ -198,14 +198,25 @@ def test_words_turn_with_the_scores():
     noisy = {"none": [0.0, 0.02, 0.01], "AS(2)": [0.1, 0.5, 0.9], "GRU": [0.9, 0.95, 0.9]}
     found = [words.standing(name, scores) for name, scores in
              (("kept", kept), ("alike", alike), ("noisy", noisy))]  # fmt: skip
-    won, level, lost, undecided = words.summary(found, ["AS(2)"])
-    assert won == "Adaptive stacking (AS(2)) wins, everything else being worse, on kept."
-    assert level == "It is among the best on alike (with none)."
-    assert lost == "It loses on no task."
-    assert undecided == "Whether it is among the best is not decided on noisy."
+    assert words.summary(found, ["AS(2)"]) == [
+        "Adaptive stacking (AS(2)) wins, everything else being worse, on kept.",
+        "Adaptive stacking (AS(2)) is among the best on alike (with none).",
+        "Whether adaptive stacking (AS(2)) is among the best is not decided on noisy.",
+    ]
     needed, useless = words.memory_needed(found)
     assert "help on kept and noisy" in needed
     assert useless.endswith("on alike.")
+
+
+def test_nothing_is_advised_where_nothing_was_told_apart():
+    """As after a few steps, when nobody has learned anything: the best is so by chance."""
+    found = words.standing("early", {"none": [-2.0, 3.5], "AS(2)": [-3.0, 3.0]})
+    assert (found.best, found.open) == ("none", ("AS(2)",))
+    assert words.advice(found, {}) == "not decided"
+    assert words.memory_needed([found]) == []
+    assert words.summary([found], ["AS(2)"]) == [
+        "Whether adaptive stacking (AS(2)) is among the best is not decided on early."
+    ]
 
 
 def test_nothing_is_said_of_too_few_runs():
@@ -268,6 +279,22 @@ def test_a_league_of_ones_own(tmp_path, capsys, monkeypatch):
     assert f"adastack league passive-tmaze:length=4 {asked} --store {tmp_path / 'lab'}" in page
     assert main(line) == 0
     assert len(json.loads(capsys.readouterr().out)["skipped"]) == 5
+
+
+def test_an_environment_that_was_edited_is_computed_anew(tmp_path, monkeypatch):
+    """Its file is part of what a result means, once the user has named its module."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edited_world.py").write_text(
+        "import gymnasium\nclass World(gymnasium.Env): pass\n"
+    )
+    assert fingerprint("edited_world:World") is None, "not imported to look at a job"
+    resolve("edited_world:World")
+    before = fingerprint("edited_world:World")
+    with (tmp_path / "edited_world.py").open("a") as file:
+        file.write("# other rewards\n")
+    assert before is not None
+    assert fingerprint("edited_world:World") not in (None, before)
+    assert fingerprint("CartPole-v1") is None
 
 
 def test_what_is_named_twice_takes_part_once(tmp_path, capsys):

@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from adastack.commands import Output
-from adastack.commands.train import table_of
+from adastack.commands import Output, add_env_argument
+from adastack.commands.train import table_of, with_arguments
 from adastack.runs import Run
 from adastack.settings import printable
 from adastack.training import evaluate
@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack evaluate``."""
     parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a run")
     parser.add_argument("--task", help="another task with the same observations (the run's own)")
+    add_env_argument(parser)
     parser.add_argument(
         "--episodes", type=int, default=100, help="attempts, where they must be sampled (100)"
     )
@@ -34,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """Evaluates the policies of every seed."""
     opened = Run.open(args.run)
+    if args.env_arg:
+        args.task = with_arguments(args.task or opened.settings["task"], args.env_arg)
     # On a terminal only, and gone at the end: long tests of real worlds take minutes.
     doing = printable(f"testing {args.run} on {args.task or 'its own task'}")
     with Console(stderr=True).status(Text(doing)):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from adastack.commands import Output, whole_number
-from adastack.commands.train import add_learner_arguments, learner_settings
+from adastack.commands import Output, add_env_argument, whole_number
+from adastack.commands.train import add_learner_arguments, learner_settings, with_arguments
 from adastack.diagnosis.memories import NO_CELL, Memory
 from adastack.diagnosis.trials import GOOD, Learner
 from adastack.lab.statistics import difference_interval, summary
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of ``adastack find-k``."""
     parser.add_argument("task", help="the task, with its options: passive-tmaze:length=16")
     add_learner_arguments(parser)
+    add_env_argument(parser)
     parser.add_argument("--max-k", type=int, default=6, help="the largest stack to try (6)")
     parser.add_argument("--steps", type=whole_number, default=1_000_000, help="of each run (1e6)")
     parser.add_argument("--seeds", type=int, default=10, help="seeds of each stack (10)")
@@ -42,6 +43,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             f"expected --max-k of at least 1 and --seeds of at least 2, "
             f"actual: {args.max_k} and {args.seeds}"
         )
+    args.task = with_arguments(args.task, args.env_arg)
     overrides = learner_settings(args)
     words = ["find-k", args.task, args.algo, args.net, args.preset]
     learner = Learner(

@@ -25,7 +25,7 @@ from adastack.lab.experiment import SCALES, Experiment
 from adastack.lab.experiments import load_experiments
 from adastack.lab.league.entrants import ENTRANTS, entrant_of
 from adastack.lab.league.league import OWN, SEARCHED, SEEDS, STEPS, League
-from adastack.lab.league.page import league_page
+from adastack.lab.league.page import league_page, taken
 from adastack.lab.league.search import settings_in_words
 from adastack.lab.league.show import sentences, show_league
 from adastack.lab.live import duration
@@ -36,6 +36,13 @@ from adastack.lab.store import ROOT, Store
 from adastack.tasks.registry import resolve
 
 PAGE = "league.html"
+OF_YOUR_OWN = (
+    "PPO learns each task with each memory: none, a window (FS), what is chosen to be kept (AS), "
+    "push or skip, a recurrent cell (GRU, LSTM, LRU), or a stack and a cell. All have about as "
+    "many weights as a GRU of 64 units has; wider stacks get narrower layers. The score is the "
+    "mean return of 100 episodes after training, greedy; MMER, POPGym's measure, is beside it."
+)
+"""What the page of a league of the user's own tasks says instead of the experiment's words."""
 DEFAULTS = {
     **{"memories": None, "steps": None, "seeds": None, "scale": "paper", "search": False},
     **{"store": ROOT, "archive": EVIDENCE, "out": Path(PAGE)},
@@ -141,7 +148,7 @@ def _experiment(league: League) -> Experiment:
         name="league",
         title=own.title,
         where=own.where,
-        page=own.page,
+        page=own.page if league.tasks == OWN else OF_YOUR_OWN,
         sweep=league.jobs,
         analyse=lambda results: show_league(results, league),
     )
@@ -162,7 +169,7 @@ def show(result: dict[str, Any]) -> None:
 def _lines(result: dict[str, Any]) -> Sequence[str]:
     rows = result["tables"].get("which-memory", ())
     return [
-        *(f"{row['task']}: take {row['take']} ({row['because']})" for row in rows),
+        *(f"{row['task']}: {taken(row['take'])} ({row['because']})" for row in rows),
         *result["words"],
         f"{len(result['finished'])} runs computed in {duration(result['seconds'])}, "
         f"{len(result['skipped'])} there already, {len(result['failed'])} failed",

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from adastack.commands import Output
 from adastack.files import DamagedFileError
@@ -176,7 +176,7 @@ def show(result: dict[str, Any]) -> None:
     if result["verify"] and not rows:
         console.print("every finished run is as it was written")
         return
-    table = Table("run", "seeds", "steps", "status", "time", "size")
+    table = Table(Column("run", overflow="fold"), "seeds", "steps", "status", "time", "size")
     for row in rows:
         spent = "" if row.get("seconds") is None else duration(row["seconds"])
         status = row["status"] + (f": {row['reason']}" if row.get("reason") else "")
@@ -191,7 +191,14 @@ def show(result: dict[str, Any]) -> None:
 
 
 def _show_trained(console: Output, rows: list[dict[str, Any]], folder: str) -> None:
-    table = Table("run", "seeds", "steps", "status", "success\nfraction", "return\nper attempt")
+    table = Table(
+        Column("run", overflow="fold"),
+        "seeds",
+        "steps",
+        "status",
+        "success\nfraction",
+        "return\nper attempt",
+    )
     for row in rows:
         cells = ("-" if row[name] is None else f"{row[name]:.3g}" for name in ("success", "return"))
         what = f"{row['what']}\n{row['address']}"

@@ -32,6 +32,7 @@ from adastack.lab.meaning import meaning_of, meaning_of_test
 from adastack.lab.reporter import seconds_before
 from adastack.progress import Progress
 from adastack.runs import Run, RunError
+from adastack.tasks.registry import resolve
 from adastack.training import RunSpec, evaluate, make_session, run_session
 
 Kind = Callable[[Mapping[str, Any], Path, Progress], dict[str, Any]]
@@ -109,7 +110,7 @@ def perform(job: Job, folder: Path, progress: Progress) -> Document:
 
 
 def _asked(job: Job) -> Mapping[str, Any]:
-    """What a kind's function is given; a training also the modules that its run remembers."""
+    """The job's settings; for a training also the modules to import, which its run remembers."""
     if job.kind == "train" and job.imports:
         return {**job.settings, "imports": job.imports}
     return job.settings
@@ -177,13 +178,15 @@ def _trained(document: dict[str, Any], path: Path, progress: Progress) -> dict[s
     run = Run.resume(path, document)
     try:
         with run.held():
-            return run_session(run, make_session(document), progress)
+            session = make_session(document, resolve(document["task"]))
+            return run_session(run, session, progress)
     except FloatingPointError as error:
         raise RuntimeError(str(error)) from None
 
 
 def _evaluate(job: Job, folder: Path, evaluation: Evaluation) -> None:
-    """Evaluates what was trained."""
+    """Evaluates what was trained, on tasks that the job names, not its files."""
+    resolve(job.settings["task"])
     task = None if evaluation.task == job.settings["task"] else evaluation.task
     found = evaluate(
         Run.open(folder / RUN),

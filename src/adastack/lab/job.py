@@ -48,8 +48,8 @@ class Job:
     evaluate: tuple[Evaluation, ...] = ()
     """Tests of a trained job. They are no part of the address: more can be added to a run."""
     imports: tuple[str, ...] = ()
-    """Modules that a worker imports first, for tasks and rules of the user's own. They say where
-    names are found, not what is computed, so they are no part of the address either."""
+    """Modules that a worker imports first, for tasks and rules of the user's own. They are no part
+    of the address; that their content has changed is noticed by `adastack.lab.meaning`."""
 
     @cached_property
     def address(self) -> str:

@@ -8,13 +8,16 @@ changed since, the result is of another job, and is not used.
 from __future__ import annotations
 
 import hashlib
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from adastack.lab.job import Job
-from adastack.tasks.registry import TASKS, resolve
+from adastack.tasks.registry import TASKS, resolve, user_modules
 from adastack.tasks.spec import parse_spec, spell
 
 REVISIONS: dict[str, int] = {}
@@ -66,12 +69,30 @@ def changed(then: Meaning | None, now: Meaning) -> str | None:
     return None
 
 
-@cache
 def fingerprint(spec: str) -> str | None:
-    """A finite task as a short word; None for what is not finite or not known here."""
-    name, options = parse_spec(spec)
-    if name not in TASKS:  # A module that a stored job names is not imported to look at the job.
+    """A finite task, or the file of a user's environment, as a short word; None if not known."""
+    name, _ = parse_spec(spec)
+    return _of_task(spec) if name in TASKS else _of_file(name)
+
+
+def _of_file(name: str) -> str | None:
+    """An environment of a module that the user has named here, by the file of the module.
+
+    A module that only a stored job names is not imported to look at the job.
+    """
+    module = name.rpartition(":")[0]
+    if not module and name in gymnasium.registry:
+        module = str(gymnasium.registry[name].entry_point).partition(":")[0]
+    file = getattr(sys.modules.get(module), "__file__", None) if module in user_modules else None
+    try:
+        return None if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
+    except OSError:
         return None
+
+
+@cache
+def _of_task(spec: str) -> str | None:
+    name, options = parse_spec(spec)
     try:
         short = {o: str(min(int(v), LONG)) if v.isdigit() else v for o, v in options.items()}
         resolved = resolve(spell(name, short))

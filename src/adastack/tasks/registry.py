@@ -29,6 +29,8 @@ TASKS: Mapping[str, TaskEntry] = MappingProxyType(_TASKS)
 
 user_folders: set[str] = set()
 """Folders in which `import_module` has looked for modules that the user named."""
+user_modules: set[str] = set()
+"""The modules that the user named, on the command line or in Python."""
 
 
 def register_task(entry: TaskEntry) -> None:
@@ -62,7 +64,7 @@ def register_task(entry: TaskEntry) -> None:
     _TASKS[entry.name] = entry
 
 
-def resolve(spec: Any) -> Resolved:
+def resolve(spec: Any, *, stored: bool = False) -> Resolved:
     """What a name on the command line, or an environment in Python, stands for.
 
     Args:
@@ -70,6 +72,8 @@ def resolve(spec: Any) -> Resolved:
             class of a module, ``module:Id-v0`` or ``module:MyEnv``, which is imported; an
             environment; a function that makes one; or a vector environment. Values are numbers,
             ``true``, ``false`` or words, such as a path.
+        stored: It comes from a file that somebody else may have written. Of a module, only an
+            environment class is then made, and a function only if the user has named the module.
 
     Raises:
         ValueError: If the name, an option or a value is unknown.
@@ -87,7 +91,8 @@ def resolve(spec: Any) -> Resolved:
         return resolve_object(spec)
     name, words = parse_spec(spec)
     if name not in _TASKS:
-        return Resolved(environment_entry(name, words), {w: parse_literal(words[w]) for w in words})
+        entry = environment_entry(name, words, stored)
+        return Resolved(entry, {w: parse_literal(words[w]) for w in words})
     entry = _TASKS[name]
     check_options(name, entry.options, words)
     defaults = entry.options
@@ -131,7 +136,7 @@ def make_vector_env(
     return made.vector_env(num_envs, autoreset_mode, render_mode)
 
 
-def environment_entry(name: str, options: Mapping[str, str]) -> TaskEntry:
+def environment_entry(name: str, options: Mapping[str, str], stored: bool = False) -> TaskEntry:
     """A row for an environment that is not in the table: a Gymnasium id, or one of a module."""
     module, _, attribute = name.rpartition(":")
     if module == OBJECT:
@@ -142,9 +147,14 @@ def environment_entry(name: str, options: Mapping[str, str]) -> TaskEntry:
     if module in _TASKS:
         raise ValueError(f"expected option=value after {module!r}, actual: {attribute!r}")
     if module:
-        imported = import_module(module)
+        imported = import_module(module, named=not stored)
         made = getattr(imported, attribute, None)
         if callable(made):
+            if module not in user_modules and not _is_environment(made):
+                raise ValueError(
+                    f"expected an environment class, actual: {module}:{attribute}, which a run "
+                    f"names and only you may let it call: --import {module}, or env= in Python"
+                )
             return TaskEntry(name, env=made, defaults=dict.fromkeys(options))
         if attribute not in gymnasium.registry:
             own = [each for each, value in vars(imported).items() if callable(value)]
@@ -180,14 +190,24 @@ def _import_package_of(env_id: str) -> None:
         require("minigrid", extra="minigrid")
 
 
-def import_module(name: str) -> ModuleType:
+def _is_environment(made: Any) -> bool:
+    return isinstance(made, type) and issubclass(made, gymnasium.Env)
+
+
+def import_module(name: str, *, named: bool = True) -> ModuleType:
     """Imports a user's module, also from the current folder; installed ones come first.
+
+    Args:
+        name: The module.
+        named: Whether the user named it, rather than a file that somebody else may have written.
 
     Raises:
         ImportError: If there is none.
     """
     here = os.getcwd()
     user_folders.add(here)
+    if named:
+        user_modules.add(name)
     if here not in sys.path:
         sys.path.append(here)
     try:

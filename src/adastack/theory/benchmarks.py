@@ -1,4 +1,4 @@
-"""Benchmarks of the paper's table that are not among the tasks, small enough for exact answers."""
+"""Benchmarks of the paper's table as finite tasks, small enough for exact answers."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def numpad(pads: int = 3, length: int | None = None) -> FiniteTask:
 def memory_cards(pairs: int = 2) -> FiniteTask:
     """Memory Cards (Esslinger et al. 2022): say where the other card of a pair lies.
 
-    Cards lie face down. At each step one of them, drawn at random, is shown, and its fellow is to
-    be named; found pairs pay 1 and are taken away.
+    Cards lie face down. At each step one of them, drawn at random, is shown, and the agent says
+    where the other card of its pair lies; a pair that is found pays 1 and is taken away.
 
     Args:
         pairs: How many pairs there are.
@@ -100,7 +100,7 @@ def memory_cards(pairs: int = 2) -> FiniteTask:
 def minigrid_memory(size: int = 7) -> FiniteTask:
     """MiniGrid-Memory by its tables: each view is a symbol, and the right object pays 1.
 
-    The package pays less for each step; a discount says the same of what is optimal.
+    In MiniGrid the reward falls with every step; here the discount makes the quickest way optimal.
 
     Args:
         size: Cells along each side; odd.
@@ -120,7 +120,7 @@ def minigrid_memory(size: int = 7) -> FiniteTask:
         return [Outcome(after, reward=float(found > 0), ends=found != 0)]
 
     return enumerated(
-        f"minigrid-memory:size={size}",
+        f"small-minigrid-memory:size={size}",
         start,
         ("left", "right", "forward"),
         step,

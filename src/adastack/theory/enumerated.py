@@ -49,7 +49,7 @@ def enumerated(
     number: dict[State, int] = {state: i for i, state in enumerate(start)}
     rows: list[list[Sequence[Outcome]]] = []
     states = list(start)
-    for state in states:  # It grows while it is followed.
+    for state in states:  # New states are appended while the loop goes on.
         rows.append([step(state, action) for action in range(len(actions))])
         for outcome in (each for outcomes in rows[-1] for each in outcomes):
             if outcome.state not in number:

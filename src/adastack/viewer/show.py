@@ -70,7 +70,7 @@ def episode_page(episode: dict[str, Any], title: str) -> Page:
     page.text(
         "The framed slot is what the agent sees now; the others are what it remembers. "
         "A red cross marks what was evicted for it. Below, a bar for each observation that was "
-        "kept; click it to go there."
+        "kept; a click goes to that step."
     )
     page.episode(episode, title)
     return page
@@ -95,7 +95,7 @@ def show_of(run: Run, seed: int | None = None, task: str | Resolved | None = Non
     if seed not in seeds:
         raise RunError(f"expected a seed of {', '.join(map(str, seeds))}, actual: {seed}")
     spec, memory, k = task or settings["task"], settings["memory"], settings["stack_size"]
-    env = drawn_env(resolve(spec))
+    env = drawn_env(resolve(spec, stored=task is None))
     name = spelled(str(spec).removeprefix("object:"))
     title = f"{name}: {settings['algo']} with {memory} memory, {k} slots, seed {seed}"
     chosen = settings["settings"]

@@ -8,6 +8,7 @@ from adastack.lab.experiment import Table
 from adastack.lab.league.league import League, family_of
 from adastack.lab.league.search import settings_in_words
 from adastack.lab.league.show import RULES, WORDS, sentences
+from adastack.lab.league.words import UNDECIDED
 from adastack.lab.report import cell, missing_rows
 from adastack.lab.report_data import ExperimentReport
 from adastack.lab.results import Results
@@ -57,12 +58,17 @@ def _memories(results: Results, league: League) -> dict[str, list[str]]:
     }
 
 
+def taken(memory: str) -> str:
+    """What to do, in words, where a memory was found or was not."""
+    return memory if memory == UNDECIDED else f"take {memory}"
+
+
 def _task_by_task(page: Page, table: Table) -> None:
     """A list, as reasons are too long for the cells of a table."""
     page.heading("Task by task")
     page.text(RULES)
     items = (
-        f"<li><b>{escape(str(task))}</b> ({escape(str(what))}): take {escape(str(take))}. "
+        f"<li><b>{escape(str(task))}</b> ({escape(str(what))}): {escape(taken(str(take)))}. "
         f"{escape(str(why)[:1].upper() + str(why)[1:])}.</li>"
         for task, what, take, why in table.rows
     )

@@ -11,6 +11,7 @@ from typing import Any
 from adastack.lab.job import Job
 from adastack.lab.league.entrants import PRESET, Entrant, entrant_of
 from adastack.progress import Progress
+from adastack.tasks.registry import resolve
 
 KIND = f"{__name__}:measured"
 ROUNDS, SMOKE_ROUNDS = 5, 1
@@ -36,7 +37,7 @@ def measured(settings: Mapping[str, Any], folder: Path, progress: Progress) -> d
             task=settings["task"], memory=entrant.rule, stack_size=entrant.stack_size, algo="ppo",
             preset=PRESET, steps=LONG, seeds=[0], overrides=entrant.overrides(hidden),
         ).document()  # fmt: skip
-        session: Any = make_session(document)
+        session: Any = make_session(document, resolve(document["task"]))
         session.start()
         session.advance()  # Compiles.
         sessions[entrant.label] = session

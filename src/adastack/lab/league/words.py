@@ -10,6 +10,7 @@ import numpy as np
 from adastack.lab.statistics import LEVEL, Floats, Interval, difference_interval, t_interval
 
 LEAST_SEEDS = 2
+UNDECIDED = "not decided"
 MARGIN = 0.05
 """Less than this share of what memories differ by on a task is no difference that matters."""
 
@@ -101,8 +102,11 @@ def standing(task: str, scores: Mapping[str, Floats]) -> Standing | None:
 def advice(found: Standing, carried: Mapping[str, int]) -> str:
     """The memory to take: of those that are as good as the best, the one that carries least.
 
-    One that carries less still, and is not shown to be worse, is named as well.
+    None where no memory is told apart from another: more steps or seeds have to. One that carries
+    less still, and is not shown to be worse, is named as well.
     """
+    if not found.worse and found.open:
+        return UNDECIDED
     taken = min(found.good, key=lambda label: carried.get(label, 0))
     lighter = [label for label in found.open if carried.get(label, 0) < carried.get(taken, 0)]
     return f"{taken}; perhaps {_listed(lighter)} will do" if lighter else taken
@@ -126,36 +130,35 @@ def summary(standings: Sequence[Standing], ours: Sequence[str]) -> list[str]:
             loses.append(f"{each.task} (to {each.best}: {nearest})")
         elif each.best in ours and not others:
             wins.append(each.task)
-        elif any(label in ours for label in each.good):
+        elif each.worse and any(label in ours for label in each.good):
             level.append(f"{each.task} (with {_listed(x for x in each.good if x not in ours)})"
                          if any(x not in ours for x in each.good) else each.task)  # fmt: skip
         else:
             undecided.append(each.task)
     name = f"Adaptive stacking ({', '.join(ours)})"
-    return [
-        f"{name} wins, everything else being worse, on {_tasks(wins)}.",
-        f"It is among the best on {_tasks(level)}.",
-        f"It loses on {_tasks(loses)}.",
-        f"Whether it is among the best is not decided on {_tasks(undecided)}.",
-    ]
+    said = {
+        f"{name} wins, everything else being worse, on": wins,
+        f"{name} is among the best on": level,
+        f"{name} loses on": loses,
+        f"Whether {name[0].lower()}{name[1:]} is among the best is not decided on": undecided,
+    }
+    return [f"{words} {_listed(tasks)}." for words, tasks in said.items() if tasks]
 
 
 def memory_needed(standings: Sequence[Standing], control: str = "none") -> list[str]:
     """On which tasks a memory is shown to help at all, and on which it is shown not to."""
     needed = [each.task for each in standings if each.is_worse(control)]
-    useless = [each.task for each in standings if control in each.good]
-    return [
-        f"A memory is shown to help on {_tasks(needed)}.",
-        f"Without any memory an agent is as good as the best on {_tasks(useless)}.",
-    ]
+    useless = [each.task for each in standings if control in each.as_good]
+    useless += [each.task for each in standings if each.best == control and not each.open]
+    said = {
+        "A memory is shown to help on": needed,
+        "Without any memory an agent is as good as the best on": useless,
+    }
+    return [f"{words} {_listed(tasks)}." for words, tasks in said.items() if tasks]
 
 
 def _takes_part(found: Standing, label: str) -> bool:
     return label in (*found.good, *found.open) or found.is_worse(label)
-
-
-def _tasks(names: Sequence[str]) -> str:
-    return _listed(names) if names else "no task"
 
 
 def _listed(words: Iterable[str]) -> str:
