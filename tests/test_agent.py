@@ -236,3 +236,19 @@ def test_every_setting_is_a_keyword_with_its_type():
     typed = {name: hint.__forward_arg__ for name, hint in AgentSettings.__annotations__.items()}
     assert typed == found
     assert inspect.signature(Agent).parameters["settings"].annotation == "Unpack[AgentSettings]"
+
+
+def test_what_does_not_fit_gymnasium_is_said_to():
+    class Wrong(Recall):
+        def reset(self, *, seed=None, options=None):
+            return np.zeros((7, 7)), {}
+
+    with pytest.raises(EnvironmentFailure, match=r"Wrong failed in reset: .*check_env\(env\) says"):
+        learned(env=Wrong)
+
+
+def test_an_agent_says_what_it_is():
+    agent = Agent("passive-tmaze:length=3", k=2)
+    assert repr(agent) == (
+        "Agent(task='passive-tmaze:length=3', memory='adaptive', stack_size=2, algo='sarsa', steps=0)"
+    )

@@ -87,6 +87,11 @@ class Agent:
         self._session: Session | None = None
         self._rng = np.random.default_rng([seed, 3])
 
+    def __repr__(self) -> str:
+        asked = self._document
+        words = (f"{name}={asked[name]!r}" for name in ("task", "memory", "stack_size", "algo"))
+        return f"Agent({', '.join(words)}, steps={self.steps})"
+
     @property
     def settings(self) -> dict[str, Any]:
         """What the agent was asked to be, with every setting of its learner."""

@@ -74,6 +74,10 @@ def test_what_was_kept_is_drawn_over_time_and_can_be_clicked(browser, tmp_path):
     browser.run("kept.onclick({clientX: box.left + box.width / 2})")
     assert browser.run("Number(document.querySelector('input').value)") == round(last / 2)
     assert_sound(browser)
+    browser.open(write(page, tmp_path), width=390)
+    assert (
+        browser.run("document.querySelector('svg.kept .label').getBoundingClientRect().height") > 11
+    )
 
 
 def test_a_memory_of_one_slot_keeps_nothing(browser, tmp_path):

@@ -34,5 +34,19 @@ class blamed:
         said = " ".join(str(error).split())
         what = f"{type(error).__name__}: {said}" if said else type(error).__name__
         raise EnvironmentFailure(
-            f"the environment {self.environment} failed in {self.doing}: {what}"
+            f"the environment {self.environment} failed in {self.doing}: {what}{_hint(error)}"
         ) from error
+
+
+def _hint(error: BaseException) -> str:
+    """What to do where not the environment failed, but Gymnasium with what it returned."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
+    if where.partition(".")[0] not in ("gymnasium", "numpy"):
+        return ""
+    return (
+        "; what it returned does not fit its spaces or Gymnasium's interface: "
+        "gymnasium.utils.env_checker.check_env(env) says where"
+    )

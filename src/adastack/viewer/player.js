@@ -52,7 +52,7 @@ function drawKept(player, go) {
   const {episode, kept, last} = player, bars = keptBars(episode.frames);
   if (!bars.length || !last) return;
   /* As many units as pixels, so that letters are as large on a phone. */
-  const width = Math.min(640, kept.clientWidth || 640), left = EDGE, right = width - EDGE, top = 24;
+  const width = Math.min(640, player.slider.parentElement.clientWidth || 640), left = EDGE, right = width - EDGE, top = 24;
   const lanes = 1 + Math.max(...bars.map((bar) => bar.lane));
   const row = Math.max(3, Math.min(18, 200 / lanes)), bottom = top + lanes * row + 4;
   const x = (step) => left + (right - left) * step / last;
