@@ -250,5 +250,6 @@ def test_what_does_not_fit_gymnasium_is_said_to():
 def test_an_agent_says_what_it_is():
     agent = Agent("passive-tmaze:length=3", k=2)
     assert repr(agent) == (
-        "Agent(task='passive-tmaze:length=3', memory='adaptive', stack_size=2, algo='sarsa', steps=0)"
+        "Agent(task='passive-tmaze:length=3', memory='adaptive', stack_size=2, "
+        "algo='sarsa', steps=0)"
     )
