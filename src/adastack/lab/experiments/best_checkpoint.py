@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adastack.lab import figures
 from adastack.lab.checks import solves, unsolved
-from adastack.lab.claims import Claim, all_of
+from adastack.lab.claims import Check, Claim, all_of
 from adastack.lab.experiment import Analysis, Experiment, Figure, Table
 from adastack.lab.experiments.headline import LENGTH, LONG, PERFECT, SMOKE_LENGTH, SMOKE_LONG
 from adastack.lab.figures import Panel
@@ -62,27 +62,24 @@ def _percent(value: float | None) -> str | None:
     return None if value is None else f"{value:.1%}"
 
 
+def _claim(name: str, says: str, check: Check, needed: str) -> Claim:
+    where = "Figure 1; Table 4"
+    return Claim(f"best-checkpoint-{name}", says, where, all_of([check], needed), reading=READING)
+
+
 CLAIMS = (
-    Claim(
-        "best-checkpoint-adaptive",
+    _claim(
+        "adaptive",
         "With the published settings, the best checkpoints of AS(2) with an MLP, trained at length "
         "16, solve a maze of a million.",
-        "Figure 1; Table 4",
-        all_of(
-            [solves("best_success", STUDY.arm(NAME, "AS(κ)", LONG), PERFECT)],
-            "more than half of the seeds succeed in 99% of the attempts at a million",
-        ),
-        reading=READING,
+        solves("best_success", STUDY.arm(NAME, "AS(κ)", LONG), PERFECT),
+        "more than half of the seeds succeed in 99% of the attempts at a million",
     ),
-    Claim(
-        "best-checkpoint-frame",
+    _claim(
+        "frame",
         "The best checkpoints of the oracle FS(16) fail at a million, too.",
-        "Figure 1; Table 4",
-        all_of(
-            [unsolved("best_success", STUDY.arm(NAME, "FS(k*)", LONG), PERFECT)],
-            "fewer than half of the seeds succeed in 99% of the attempts",
-        ),
-        reading=READING,
+        unsolved("best_success", STUDY.arm(NAME, "FS(k*)", LONG), PERFECT),
+        "fewer than half of the seeds succeed in 99% of the attempts",
     ),
 )
 EXPERIMENT = Experiment(sweep=sweep_of([STUDY]), analyse=analyse, claims=CLAIMS)
