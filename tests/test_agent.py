@@ -171,6 +171,15 @@ def test_what_has_no_name_elsewhere_is_asked_for(tmp_path):
     assert Agent.load(tmp_path / "agent", env=Recall).steps == agent.steps
 
 
+def test_an_agent_is_loaded_for_an_environment_like_its_own(tmp_path):
+    agent = learned()
+    agent.save(tmp_path / "agent")
+    with pytest.raises(
+        RunError, match=r"expected an environment with the observations and actions"
+    ):
+        Agent.load(tmp_path / "agent", env="CartPole-v1")
+
+
 def test_a_saved_agent_goes_on_as_the_first_does(tmp_path):
     first = learned(normalize_observation=True)
     first.save(tmp_path / "agent")

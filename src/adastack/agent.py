@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from adastack.agent_settings import AgentSettings
+from adastack.files import DamagedFileError
 from adastack.learning_curve import picture_of, plot_curves
 from adastack.process.policy import memory_rule
 from adastack.progress import Silent, watch
@@ -265,7 +266,15 @@ class Agent:
         agent = cls.__new__(cls)
         agent._task = resolve(name, stored=True) if env is None else resolve(env)
         agent._document = dict(run.settings)
-        agent._session = restored(run, agent._task)
+        try:
+            agent._session = restored(run, agent._task)
+        except DamagedFileError as error:
+            if env is None:
+                raise
+            raise RunError(
+                f"expected an environment with the observations and actions of {name}, "
+                f"on which {folder} was trained, actual: {agent._task} ({error})"
+            ) from None
         agent._rng = np.random.default_rng([run.settings["seeds"][0], 3])
         return agent
 
