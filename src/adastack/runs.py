@@ -86,7 +86,7 @@ class Run:
         path = Path(path)
         if path.exists() and not (path.is_dir() and Folder(path).unused):
             raise RunError(
-                f"{path} already exists: resume it with --resume, or choose another folder"
+                f"{path} already exists: resume it (--resume, Agent.load), or choose another folder"
             )
         try:
             path.mkdir(parents=True, exist_ok=True)
