@@ -230,7 +230,7 @@ def test_a_job_whose_preset_changed_no_longer_counts(archive, monkeypatch):
 
 def test_a_job_whose_task_changed_no_longer_counts(archive, monkeypatch):
     before = meaning.fingerprint(TASK)
-    meaning.fingerprint.cache_clear()
+    meaning._of_task.cache_clear()
     assert meaning.fingerprint(TASK) == before
     assert meaning.fingerprint(LONGER) != before
     assert meaning.fingerprint("cube:depth=2") is None
