@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -10,10 +11,12 @@ import numpy as np
 import pytest
 
 from adastack.cli import main
+from adastack.commands import running
 from adastack.lab.archive import Archive
 from adastack.lab.curves import curve_means
 from adastack.lab.evidence import Evidence
 from adastack.lab.experiment import SCALES
+from adastack.lab.job import train_jobs
 from adastack.lab.league import words
 from adastack.lab.league.chosen import CHOSEN
 from adastack.lab.league.entrants import CANDIDATES, ENTRANTS, PRESET, SIZED, USUAL, entrant_of
@@ -24,6 +27,7 @@ from adastack.lab.league.sizes import HIDDEN
 from adastack.lab.league.weights import REFERENCE, REFERENCE_HIDDEN, Sizes, matched
 from adastack.lab.meaning import fingerprint
 from adastack.lab.results import Results
+from adastack.lab.runner import Outcome, run
 from adastack.lab.store import Store
 from adastack.lab.studies.study import HELD_OUT
 from adastack.tasks import registry
@@ -335,17 +339,21 @@ def test_modules_reach_the_workers_and_their_runs(tmp_path, capsys, monkeypatch)
     (tmp_path / "own_tasks.py").write_text(OWN_TASKS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "own_tasks", raising=False)
-    line = [
-        *("league", "my-tmaze", "--import", "own_tasks", "--memories", "adaptive:2"),
-        *("--scale", "smoke", "--workers", "1", "--json"),
-    ]
+    line = ["league", "my-tmaze", "--import", "own_tasks", "--memories", "adaptive:2", "--json"]
+    given = []
+    monkeypatch.setattr(running, "run", lambda jobs, *_, **__: given.extend(jobs) or Outcome())
     assert main(line) == 0
-    result = json.loads(capsys.readouterr().out)
-    (run,) = (name for name in result["finished"] if name.startswith("train-my-tmaze"))
-    assert json.loads(Path(f"lab/{run}/job.json").read_text())["imports"] == ["own_tasks"]
+    assert {job.imports for job in given} == {("own_tasks",)}
+    capsys.readouterr()
+    # A worker of its own, for a learner that is quicker to start than the league's.
+    common = {"algo": "sarsa", "preset": "robust", "steps": 1000, "seeds": [0]}
+    (job,) = train_jobs("my-tmaze", "adaptive", 2, **common)
+    run([replace(job, imports=("own_tasks",))], Store("lab"), workers=1)
+    trained = f"lab/{job.address}"
+    assert json.loads(Path(f"{trained}/job.json").read_text())["imports"] == ["own_tasks"]
     # As in a process that has never heard of the task.
     monkeypatch.delitem(sys.modules, "own_tasks")
     registry._TASKS.pop("my-tmaze")
     gymnasium.registry.pop("me/My-v0")
-    assert main(["evaluate", f"lab/{run}/run", "--json"]) == 0
+    assert main(["evaluate", f"{trained}/run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["task"] == "my-tmaze"
