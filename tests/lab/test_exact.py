@@ -163,3 +163,13 @@ def test_memory_cards_are_bounded_from_below():
     assert found["kappa"] is None
     assert found["kappa_at_least"] == 3
     assert consistency._small_row(found)[2] == "at least 3"
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(2, "empty"), (3, "refuted")])
+def test_a_search_that_stopped_shows_no_more_than_its_bound(bound, verdict):
+    class Stopped:
+        def exact(self, kind, **where):
+            return [{**where, "kappa": None, "kappa_at_least": bound}]
+
+    small = {"benchmark": "minigrid-memory", "size": 13}
+    assert consistency._small(small, "kappa", 2)(Stopped()).status == verdict

@@ -129,9 +129,15 @@ def _kappa(spec: str) -> Check:
 
 
 def _small(settings: dict[str, Any], name: str, want: int) -> Check:
-    """Whether a small benchmark needs as many slots as the paper says."""
+    """Whether a small benchmark needs as many slots as the paper says.
+
+    A search that stopped before it knew shows nothing, unless more slots are proved to be needed.
+    """
 
     def judge(row: dict[str, Any]) -> Found:
+        bound = row[f"{name}_at_least"]
+        if row[name] is None and bound <= want:
+            return Found("empty", f"{_parameters(settings)}: not decided, at least {bound}")
         return judged(row[name] == want, f"{_parameters(settings)}: {row[name]} (paper {want})")
 
     return exactly("smallest", judge, **settings)
