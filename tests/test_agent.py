@@ -1,6 +1,7 @@
 """The Python API: any environment in, an agent out that predicts, saves, loads and goes on."""
 
 import inspect
+import sys
 from dataclasses import fields
 
 import gymnasium as gym
@@ -11,9 +12,11 @@ from gymnasium.vector import SyncVectorEnv
 
 from adastack import Agent
 from adastack.agent_settings import AgentSettings
+from adastack.cli import main
 from adastack.deep.settings import PPOSettings
 from adastack.runs import RunError
 from adastack.tabular.settings import GradientSettings, ValueSettings
+from adastack.tasks import registry
 from adastack.tasks.failures import EnvironmentFailure
 
 pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")
@@ -262,3 +265,18 @@ def test_an_agent_says_what_it_is():
         "Agent(task='passive-tmaze:length=3', memory='adaptive', stack_size=2, "
         "algo='sarsa', steps=0)"
     )
+
+
+def test_an_agent_is_loaded_with_the_modules_that_its_run_remembers(tmp_path, monkeypatch, capsys):
+    """As in a process that has never heard of the task, nor of the memory rule."""
+    (tmp_path / "agents_tasks.py").write_text(
+        "from adastack.tasks import TaskEntry, passive_tmaze, register_task\n"
+        "register_task(TaskEntry('agents-tmaze', lambda: passive_tmaze(length=3), 'the cue'))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    line = ["train", "agents-tmaze", "--k", "2", "--steps", "1000", "--out", "run"]
+    assert main([*line, "--import", "agents_tasks", "--json"]) == 0
+    capsys.readouterr()
+    monkeypatch.delitem(sys.modules, "agents_tasks")
+    registry._TASKS.pop("agents-tmaze")
+    assert Agent.load("run").settings["task"] == "agents-tmaze"

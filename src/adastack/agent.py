@@ -27,6 +27,7 @@ from adastack.training import (
     default_stack_size,
     make_session,
     restored,
+    task_of,
 )
 from adastack.wrappers import MemoryStack
 
@@ -264,7 +265,7 @@ class Agent:
                 f"{folder} was trained on {name}, which no other process can import: give env=..."
             )
         agent = cls.__new__(cls)
-        agent._task = resolve(name, stored=True) if env is None else resolve(env)
+        agent._task = task_of(run.settings) if env is None else resolve(env)
         agent._document = dict(run.settings)
         try:
             agent._session = restored(run, agent._task)

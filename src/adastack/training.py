@@ -261,7 +261,9 @@ def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> S
     RUN_SETTINGS.check(document, "a run's settings")
     check_seeds(document["seeds"], document["steps"])
     if task is None:
-        task = _task_of(document)
+        task = task_of(document)
+    else:  # A memory rule may be theirs.
+        _import_remembered(document)
     try:
         session: Session = _load(algorithm(document["algo"]).session)(document, task)
     except MemoryError as error:
@@ -271,24 +273,30 @@ def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> S
     return session
 
 
-def _task_of(document: Mapping[str, Any]) -> Resolved:
-    """The task that a run's settings name.
+def task_of(document: Mapping[str, Any]) -> Resolved:
+    """The task that a run's settings name, once the modules that the run remembers are imported.
 
-    A module that the run remembers may have been renamed: if the task is found all the same, as by
-    another ``--import``, it is not missed.
+    One of them may have been renamed: it is not missed if the task is found all the same, as by
+    another ``--import``.
     """
-    missing: ImportError | None = None
-    for name in document.get("imports", ()):
-        try:
-            import_module(name, named=False)
-        except ImportError as error:
-            missing = missing or error
+    missing = _import_remembered(document)
     try:
         return resolve(document["task"], stored=True)
     except (ValueError, ImportError):
         if missing is not None:
             raise missing from None
         raise
+
+
+def _import_remembered(document: Mapping[str, Any]) -> ImportError | None:
+    """Imports the modules that a run remembers; why not, for the first that is not found."""
+    missing: ImportError | None = None
+    for name in document.get("imports", ()):
+        try:
+            import_module(name, named=False)
+        except ImportError as error:
+            missing = missing or error
+    return missing
 
 
 def restored(run: Run, task: Resolved | None = None) -> Session:
