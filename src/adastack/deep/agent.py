@@ -13,6 +13,7 @@ from jax import Array
 
 from adastack.deep.buffer import PADDING
 from adastack.deep.capacity import check_capacity
+from adastack.deep.clock import BIRTHS, CLOCK, N_HINTS, hints_of
 from adastack.deep.exploration import (
     Held,
     decisions,
@@ -24,6 +25,7 @@ from adastack.deep.exploration import (
     renewed,
     situation_of_numbers,
     situation_of_symbols,
+    told,
     weights_of,
 )
 from adastack.deep.gae import (
@@ -49,7 +51,7 @@ from adastack.deep.normalise import RunningStats, no_stats, normalised, updated_
 from adastack.deep.recurrent import cell_inputs, first_carry, stepped, unrolled
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import columns_of, head_of, nested
-from adastack.deep.units import counted, no_units, scaled, updated_units
+from adastack.deep.units import counted, no_units, scaled, updated_units, with_bonus
 from adastack.deep.update import Batch, Evaluation, Params, optimiser, schedule_at, update
 from adastack.deep.waits import Decided, Wait, no_wait, standing, waited
 from adastack.memory import get_rule
@@ -125,6 +127,8 @@ class StackAgent:
         check_net(settings.net, self.spec)
         check_capacity(self.spec, memory, stack_size, settings)
         self.columns = columns_of(self.spec, observation_space)
+        self.stored = [*self.columns, *([BIRTHS] if settings.tells_time else [])]
+        """Shape, dtype and padding of what a rollout stores of each observation."""
         self._units = self._columns_in_units() if settings.normalize_observation else {}
         self.holds = settings.hold_noise > 1
         self.n_memory = get_rule(memory).actions(stack_size)
@@ -189,11 +193,18 @@ class StackAgent:
             else np.zeros((1, self.stack_size, *shape), dtype)
             for i, (shape, dtype, _) in enumerate(self.columns)
         ]
-        params = initial_params(self.net, nested(self.spec, rows), seed, self.settings.optimism)
+        hints = np.zeros((1, self.stack_size, N_HINTS), np.float32)
+        params = initial_params(
+            self.net, nested(self.spec, rows), seed, self.settings.optimism,
+            hints if self.settings.tells_time else None,
+        )  # fmt: skip
         params = bias_to_newest_slot(params, self.settings.patience, self.n_actions or 1)
         params = jax.tree.map(jnp.asarray, params)
-        if self._units:
-            params["seen"] = {name: no_stats((self._n_entries(name),)) for name in self._units}
+        seen = {name: no_stats((self._n_entries(name),)) for name in self._units}
+        if self.settings.tells_time:
+            seen[CLOCK] = no_stats(())
+        if seen:
+            params["seen"] = seen
         return params, (optimiser(self.settings).init(params["params"]), no_units())
 
     def split(self, joined: Any) -> tuple[Any, Any]:
@@ -247,7 +258,7 @@ class StackAgent:
             situation = self._situation(params, leaves, of_head)
             if i and self.settings.look_back and self.stack_size > 1:
                 older = self._situation(params, [leaf[:, :-1] for leaf in leaves], of_head)
-                situation = jnp.where(looks_back(of_head), older, situation)
+                situation = jnp.where(looks_back(held, i), older, situation)
             drawn.append(head.sample_with(part, noise(of_head, situation, head.n_noise)))
             decided.append(decisions(of_head, situation))
         joined = jnp.concatenate(drawn, axis=1).astype(jnp.float32)
@@ -270,6 +281,11 @@ class StackAgent:
             self.settings.gamma,
         )  # fmt: skip
         return Exploring(held, wait), decided
+
+    def told(self, exploring: Exploring, moments: Any) -> Exploring:
+        """Exploration by what is known of rewards after an update."""
+        _, units = moments
+        return exploring._replace(held=told(exploring.held, units.dense))
 
     def begin_exploring(self, n_envs: int, seed: int, update: int, longest: int = 0) -> Exploring:
         """Exploration as it begins; ``longest``: the longest wait so far that led anywhere."""
@@ -319,13 +335,14 @@ class StackAgent:
         return outputs, carry
 
     def value_of(
-        self, params: Params, leaves: list[Array], filled: Array | None = None, carry: Any = None
+        self, params: Params, stored: list[Array], filled: Array | None = None, carry: Any = None
     ) -> Array:
-        """(stacks,): what the critic says."""
-        read = self._filled(leaves, filled)
-        leaves = self._normalised(params, leaves)
+        """(stacks,): what the critic says; ``stored`` are the leaves and, if told, the births."""
+        read = self._filled(stored, filled)
+        stored = self._normalised(params, stored)
         if not self.settings.recurrent:
-            return self._net(params, leaves, read)[1]
+            return self._net(params, stored, read)[1]
+        leaves = stored
         return stepped(self.net, params, self._inputs(params, leaves, read), carry)[1]
 
     def _inputs(self, params: Params, leaves: list[Array], filled: Array | None) -> Array:
@@ -338,7 +355,7 @@ class StackAgent:
         if not self.masked or filled is not None:
             return filled if self.masked else None
         shows_nothing = jnp.ones(leaves[0].shape[:2], bool)
-        for leaf, (_, _, empty) in zip(leaves, self.columns, strict=True):
+        for leaf, (_, _, empty) in zip(leaves, self.columns, strict=False):
             shows_nothing &= (leaf == empty).reshape(*leaf.shape[:2], -1).all(axis=-1)
         empty_slots = jnp.cumprod(shows_nothing, axis=1).sum(axis=1)
         return jnp.maximum(self.stack_size - empty_slots, 1)
@@ -365,9 +382,12 @@ class StackAgent:
         return one_hot(flat, unit.shape) if unit.kind == "onehot" else flat
 
     def _net(
-        self, params: Params, leaves: list[Array], filled: Array | None
+        self, params: Params, stored: list[Array], filled: Array | None
     ) -> tuple[Array, Array]:
-        return policy_and_value(self.net, params, nested(self.spec, leaves), filled)
+        hints, leaves = None, stored[: len(self.columns)]
+        if self.settings.tells_time:
+            hints = hints_of(params["seen"][CLOCK], stored[-1])
+        return policy_and_value(self.net, params, nested(self.spec, leaves), filled, hints)
 
     def _at_rows(self, params: Params, columns: list[Array], at: Any) -> tuple[Array, Array]:
         """Outputs and values of stacks that point to rows of a rollout, (rows, k).
@@ -390,9 +410,11 @@ class StackAgent:
         """One update from one rollout; observations are gathered where they are needed."""
         s = self.settings
         columns = self._normalised(params, rollout.columns)
+        fixed = {name: part for name, part in params.items() if name != "params"}
 
         def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
-            return self._evaluation(*self._at_rows({"params": weights}, columns, at), action)
+            weighed = {**fixed, "params": weights}
+            return self._evaluation(*self._at_rows(weighed, columns, at), action)
 
         actions = rollout.action.reshape(s.steps_per_update, -1)
         at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
@@ -410,10 +432,13 @@ class StackAgent:
             None if weight is None else weight.reshape(len(actions), -1),
         )  # fmt: skip
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
+        schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
+        if not real:
+            schedule = with_bonus(schedule, units)
         weights, adam, learning = update(
-            params["params"], adam, batch, key, schedule_at(s, progress), evaluate, s
+            params["params"], adam, batch, key, schedule, evaluate, s
         )
-        if isinstance(self.heads.heads[0], Gaussian) and s.gaussian_entropy:
+        if real and s.gaussian_entropy:
             learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
         return {**self._with_stats(params, rollout), "params": weights}, (adam, units), learning
 
@@ -470,6 +495,10 @@ class StackAgent:
             return params
         n_new = rollout.action.shape[0] * rollout.action.shape[1]
         seen = {}
+        if self.settings.tells_time:
+            births = rollout.columns[-1][-n_new:]
+            every = jnp.ones_like(births, bool)
+            seen[CLOCK] = updated_stats(params["seen"][CLOCK], births, every)
         for name, unit in self._units.items():
             rows = self._numbers(name, rollout.columns[int(name)][-n_new:])
             counts = jnp.ones_like(rows, bool) if unit.kind == "onehot" else rows != 0

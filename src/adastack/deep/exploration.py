@@ -11,6 +11,11 @@ In half of its periods the memory action's noise does not look at the newest slo
 then kept, or not, whatever comes. Otherwise keeping a cue among changing observations would take as
 many choices that are right as there are observations.
 
+Where each step is paid, an action shows what it is worth at once, and only memory has to be
+explored for long. Noise that is held for the action would then be blamed on the memory, whose
+outcome lasts as long. So where rewards are dense, action noise is drawn anew at each step, and
+three of four environments hold the memory's, whatever comes.
+
 Stacks of symbols are told apart exactly. Stacks of real numbers are told apart by a few random cuts
 through the normalised observations, drawn anew with each period.
 """
@@ -38,29 +43,47 @@ class Held(NamedTuple):
     """What the noise of this period is hashed from."""
     left: Array
     """Steps until the period ends."""
+    dense: Array
+    """Whether rewards are dense; one for all."""
 
 
-def periods(longest: int, n_envs: int, holds: Sequence[bool]) -> Array:
-    """(environments, heads): the longest period of each; 1 draws noise anew at each step.
+class Periods(NamedTuple):
+    """(environments, heads): the longest period of each; 1 draws noise anew at each step."""
 
-    Every second environment holds its noise. The others explore as usual: where the way to an
-    outcome is a walk rather than a habit, noise that stays makes an agent run in circles.
+    sparse: Array
+    dense: Array
+    """The same where rewards are dense."""
+
+
+def periods(longest: int, n_envs: int, holds: Sequence[bool]) -> Periods:
+    """The longest periods of the environments.
+
+    Where rewards are sparse, every second environment holds its noise. The others explore as usual:
+    where the way to an outcome is a walk rather than a habit, noise that stays makes an agent run
+    in circles.
 
     Args:
         longest: In steps.
         n_envs: The environments side by side.
-        holds: Whether each head's noise can be held.
+        holds: Whether each head's noise can be held; the first is the action's.
     """
-    every_second = jnp.arange(n_envs) % 2 == 0
-    return jnp.where(every_second[:, None] & jnp.asarray(holds), float(longest), 1.0)
+    env, can = jnp.arange(n_envs)[:, None], jnp.asarray(holds)
+    later = jnp.arange(len(holds)) > 0
+    sparse, dense = (env % 2 == 0) & can, (env % 4 != 3) & can & later
+    return Periods(*(jnp.where(held, float(longest), 1.0) for held in (sparse, dense)))
 
 
 def first_noise(bits: Array) -> Held:
     """Noise that begins with random bits (environments, heads)."""
-    return Held(bits.astype(jnp.uint32), jnp.zeros(bits.shape, jnp.int32))
+    return Held(bits.astype(jnp.uint32), jnp.zeros(bits.shape, jnp.int32), jnp.zeros((), bool))
 
 
-def renewed(held: Held, over: Array, key: Array, longest: Array) -> Held:
+def told(held: Held, dense: Array) -> Held:
+    """The noise, once it is known whether rewards are dense."""
+    return held._replace(dense=dense)
+
+
+def renewed(held: Held, over: Array, key: Array, longest: Periods) -> Held:
     """The noise after a step: drawn anew where an episode or a period is over.
 
     Args:
@@ -70,13 +93,15 @@ def renewed(held: Held, over: Array, key: Array, longest: Array) -> Held:
         longest: The longest period of each head; see `periods`.
     """
     seeds, lengths = jax.random.split(key)
-    anew = over[:, None] | (held.left <= 0)
+    most = jnp.where(held.dense, longest.dense, longest.sparse)
+    anew = over[:, None] | (held.left <= 0) | (held.left > most)
     uniform = jax.random.uniform(lengths, held.left.shape)
-    length = jnp.exp(uniform * jnp.log(longest)).astype(jnp.int32)
+    length = jnp.exp(uniform * jnp.log(most)).astype(jnp.int32)
     # A period of one step is over after the step that it is drawn for.
-    length = jnp.where(longest > 1, length, 0)
+    length = jnp.where(most > 1, length, 0)
     seed = jax.random.bits(seeds, held.seed.shape)
-    return Held(jnp.where(anew, seed, held.seed), jnp.where(anew, length, held.left - 1))
+    left = jnp.where(anew, length, held.left - 1)
+    return held._replace(seed=jnp.where(anew, seed, held.seed), left=left)
 
 
 def hashed(*words: Array | int) -> Array:
@@ -147,9 +172,9 @@ def weights_of(
     return once(decision, done, n_heads, settings.look_back)
 
 
-def looks_back(seed: Array) -> Array:
-    """Whether the memory action's noise of a period leaves the newest slot out."""
-    return hashed(seed, 76) % 2 == 1
+def looks_back(held: Held, head: int) -> Array:
+    """(environments,): whether a head's noise leaves the newest slot out in its period."""
+    return (hashed(held.seed[:, head], 76) % 2 == 1) | held.dense
 
 
 def situation_of_symbols(slots: Array) -> Array:

@@ -26,6 +26,7 @@ from adastack.deep.exploration import (
     once,
     periods,
     renewed,
+    told,
     weights_of,
 )
 from adastack.deep.gae import (
@@ -48,7 +49,7 @@ from adastack.deep.networks.observations import Leaf, check_net
 from adastack.deep.networks.prefixes import Prefixes, prefixes_of
 from adastack.deep.recurrent import begun_where, first_carry
 from adastack.deep.settings import PPOSettings
-from adastack.deep.units import Change, Units, counted, no_units, scaled, updated_units
+from adastack.deep.units import Change, Units, counted, no_units, scaled, updated_units, with_bonus
 from adastack.deep.unsettled import Chain, no_decisions, settled, unsettled
 from adastack.deep.update import Batch, Evaluation, Params, schedule_at, update
 from adastack.deep.waits import Decided, Wait, no_wait, standing, waited
@@ -259,13 +260,17 @@ class FiniteTrainer:
                     params, tables, units, change, steps, reward, after, chain
                 )
             params = change.of_critic(params)
+            now = with_bonus(schedule, units)
             params, adam, learning = update(
-                params, adam, batch, key, schedule, self.evaluate, self.settings
+                params, adam, batch, key, now, self.evaluate, self.settings
             )
             return params, (adam, units), chain, learning
 
         what = (learner, tables, steps, log.reward, env, keys[:, 1])
         params, moments, chain, learning = jax.lax.map(learn, what)
+        if self.holds and self.settings.scale_reward:
+            dense = jax.vmap(lambda units: units.dense)(moments[1])
+            env = env._replace(held=told(env.held, dense))
         return Learner(params, moments, env, chain, best), log, learning
 
     # Rollout.
@@ -383,7 +388,7 @@ class FiniteTrainer:
         ):
             seed, situation = held.seed[:, i], agent
             if i and self.settings.look_back:
-                situation = jnp.where(looks_back(seed), self._older[agent], agent)
+                situation = jnp.where(looks_back(held, i), self._older[agent], agent)
             drawn.append(head.sample_with(part, noise(seed, situation, head.n_noise))[:, 0])
             decided.append(decisions(seed, situation))
         joint = drawn[0]

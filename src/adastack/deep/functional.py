@@ -17,6 +17,7 @@ from jax import Array
 
 from adastack.deep.agent import After, Exploring, Rollout, StackAgent
 from adastack.deep.buffer import PADDING
+from adastack.deep.clock import UNBORN
 from adastack.deep.networks.observations import Leaf
 from adastack.deep.recurrent import begun_where
 from adastack.deep.settings import PPOSettings
@@ -40,6 +41,8 @@ class Stacks(NamedTuple):
     """Its label, for the metrics."""
     filled: Array
     """Whether it came since the reset."""
+    births: Array
+    """How many steps of the episode came before it."""
 
 
 class EnvState(NamedTuple):
@@ -115,7 +118,8 @@ class FunctionalTrainer(StackAgent):
         self, learner: Learner, seed: Array, index: Array, progress: Array
     ) -> tuple[Learner, Log, Array]:
         """A rollout and an update; also what the metrics need."""
-        env, rollout, log = self.rollout(learner.params, learner.env, seed, index)
+        env = learner.env._replace(exploring=self.told(learner.env.exploring, learner.moments))
+        env, rollout, log = self.rollout(learner.params, env, seed, index)
         params, moments, learning = self.learned(
             learner.params, learner.moments, rollout, seed, index, progress
         )
@@ -127,7 +131,7 @@ class FunctionalTrainer(StackAgent):
         """The steps of a rollout in all environments, with one set of weights."""
         s = self.settings
         env = env._replace(stacks=_moved_to_the_head(env.stacks))
-        held, carry = env.stacks.shown, env.carry
+        held, carry = self._columns(env.stacks), env.carry
         head = 1 + s.n_envs * self.stack_size
 
         def step(env: EnvState, t: Array) -> tuple[EnvState, tuple[Any, ...]]:
@@ -136,10 +140,16 @@ class FunctionalTrainer(StackAgent):
 
         env, steps = jax.lax.scan(step, env, jnp.arange(s.n_steps, dtype=jnp.int32))
         seen, slots, *happened, log = steps
-        empty = jnp.broadcast_to(self.columns[0][2], held.shape[2:]).astype(held.dtype)
-        parts = [empty[None], held.reshape(-1, *held.shape[2:]), seen.reshape(-1, *held.shape[2:])]
+        columns = [
+            jnp.concatenate([_empty_row(empty, old), *(_rows(part, old) for part in (old, new))])
+            for old, new, (_, _, empty) in zip(held, seen, self.stored, strict=True)
+        ]
         slots = jnp.concatenate([slots, env.stacks.rows[None]])
-        return env, Rollout([jnp.concatenate(parts)], slots, *happened)._replace(carry=carry), log
+        return env, Rollout(columns, slots, *happened)._replace(carry=carry), log
+
+    def _columns(self, stacks: Stacks) -> list[Array]:
+        """What a rollout stores of the slots, (environments, k, ...) each."""
+        return [stacks.shown, stacks.births][: len(self.stored)]
 
     def _step(
         self, params: Params, env: EnvState, rows: Array, seed: Array, clock: Array
@@ -173,6 +183,7 @@ class FunctionalTrainer(StackAgent):
         happened = (joined, reward, after.terminated, over, bootstrap, decision, decided)
         rest = (_cue(now, n), exploring, begun_where(over, carry))
         env = EnvState(jax.random.key_data(key), now.state, following, *rest)
+        seen = [column[:, -1] for column in self._columns(following)]
         return env, (seen, stacks.rows, *happened, log)
 
     def _taken(self, action: Array) -> Array:
@@ -193,7 +204,7 @@ class FunctionalTrainer(StackAgent):
             return none
 
         def values() -> Array:
-            found = self.value_of(params, [stacks.shown], _n_held(stacks), carry)
+            found = self.value_of(params, self._columns(stacks), _n_held(stacks), carry)
             return jnp.where(cut, found, 0.0)
 
         cut_off: Array = jax.lax.cond(cut.any(), values, lambda: none)
@@ -213,11 +224,12 @@ class FunctionalTrainer(StackAgent):
         """Stacks that hold one observation each."""
         shape = (len(rows), self.stack_size)
         filled = jnp.zeros(shape, jnp.bool_).at[:, -1].set(True)
+        births = jnp.zeros(shape, jnp.float32)
         if self.repeats:
             shown, rows, labels = (
                 jnp.repeat(column[:, None], shape[1], axis=1) for column in (seen, rows, labels)
             )
-            return Stacks(shown, rows, labels, filled)
+            return Stacks(shown, rows, labels, filled, births)
         empty = jnp.asarray(self.columns[0][2], seen.dtype)
         shown = jnp.broadcast_to(empty, (*shape, *seen.shape[1:]))
         return Stacks(
@@ -225,6 +237,7 @@ class FunctionalTrainer(StackAgent):
             jnp.full(shape, PADDING, jnp.int32).at[:, -1].set(rows),
             jnp.full(shape, NOTHING, jnp.int32).at[:, -1].set(labels),
             filled,
+            jnp.where(filled, births, UNBORN),
         )
 
     def _pushed(
@@ -234,7 +247,8 @@ class FunctionalTrainer(StackAgent):
             kept = self._kept[evicted].reshape(*column.shape[:2], *[1] * (column.ndim - 2))
             return jnp.take_along_axis(column, kept, axis=1).at[:, -1].set(new)
 
-        pushed: tuple[Array | bool, ...] = (seen, rows, labels, True)
+        time = stacks.births[:, -1] + 1
+        pushed: tuple[Array | bool, ...] = (seen, rows, labels, True, time)
         return Stacks(*map(push, stacks, pushed))
 
 
@@ -243,6 +257,15 @@ def _moved_to_the_head(stacks: Stacks) -> Stacks:
     held = stacks.rows != PADDING
     rows = jnp.arange(1, 1 + held.size, dtype=jnp.int32).reshape(held.shape)
     return stacks._replace(rows=jnp.where(held, rows, PADDING))
+
+
+def _rows(part: Array, like: Array) -> Array:
+    """One row for each observation of the shape that ``like`` (environments, k, ...) holds."""
+    return part.reshape(-1, *like.shape[2:])
+
+
+def _empty_row(empty: Any, like: Array) -> Array:
+    return jnp.broadcast_to(jnp.asarray(empty, like.dtype), (1, *like.shape[2:]))
 
 
 def _n_held(stacks: Stacks) -> Array:

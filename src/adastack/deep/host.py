@@ -52,8 +52,8 @@ class Worker:
         n, k = env.num_envs, agent.stack_size
         self.buffer = StoreOnce(
             agent.memory, k, n, agent.settings.n_steps,
-            [(shape, dtype) for shape, dtype, _ in agent.columns],
-            [empty for _, _, empty in agent.columns], agent.repeats,
+            [(shape, dtype) for shape, dtype, _ in agent.stored],
+            [empty for _, _, empty in agent.stored], agent.repeats,
         )  # fmt: skip
         self.use(*agent.init(seed))
         # A symbol that does not exist would be a row of zeros to the network.
@@ -68,6 +68,8 @@ class Worker:
         self.reports_success = False
         """Whether an info has ever reported success."""
         self.over = np.zeros(n, bool)
+        self.time = np.zeros(n, np.float32)
+        """Steps of each episode so far."""
         self.clock = 0
         self.longest = np.zeros((), np.int32)
         """The longest wait so far that ended with a change; see `waits`."""
@@ -104,7 +106,8 @@ class Worker:
         seed = int(np.random.default_rng([self.seed, 2, update]).integers(2**31))
         with blamed(self.name, "reset"):
             observation, infos = self.env.reset(seed=seed)
-        self.buffer.reset(self._leaves(observation))
+        self.time[:] = 0
+        self.buffer.reset(self._stored(observation))
         with blamed(self.name, "its info"):
             self._see(infos, np.ones(self.env.num_envs, bool))
         self.exploring = self.agent.begin_exploring(
@@ -120,8 +123,9 @@ class Worker:
         terminated, over = np.zeros(shape, bool), np.zeros(shape, bool)
         flags, evicted = np.zeros(shape, np.uint8), np.zeros(shape, np.uint16)
         actions, decisions, decided, carry = [], [], [], self.carry
+        self.exploring = t.told(self.exploring, self.moments)
         self.buffer.begin()
-        shown = self.buffer.current()
+        shown = self._shown()
         for i in range(s.n_steps):
             self.clock = update * s.n_steps + i
             drawn, decision, self.carry = t.explore(
@@ -133,7 +137,7 @@ class Worker:
             decisions.append(decision)
             reward[i], terminated[i], bootstrap[i], flags[i], evicted[i] = self.step(joined)
             over[i] = self.over
-            before, shown = shown, self.buffer.current()
+            before, shown = shown, self._shown()
             step = After(before, shown, reward[i], (flags[i] & ATTEMPT) > 0, over[i], terminated[i])
             self.exploring, done = t.go_on(self.exploring, joined, step, self.seed, self.clock)
             decided.append(done)
@@ -169,10 +173,20 @@ class Worker:
             bootstrap = self._bootstrap(infos, truncated & ~terminated, memory)
         if self.over.any():
             self.carry = begun_where(self.over, self.carry)
-        slots = self.buffer.push(memory, self._leaves(observation), self.over)
+        self.time = np.where(self.over, 0, self.time + 1).astype(np.float32)
+        slots = self.buffer.push(memory, self._stored(observation), self.over)
         with blamed(self.name, "its info"):
             flags = self._flags(slots, infos)
         return reward, terminated, bootstrap, flags, slots
+
+    def _shown(self) -> list[Numbers]:
+        """What the stacks show."""
+        return self.buffer.current()[: len(self.agent.columns)]
+
+    def _stored(self, observation: Any) -> list[Numbers]:
+        """What the buffer stores of observations, and when they came if the critic is told."""
+        leaves = self._leaves(observation)
+        return [*leaves, self.time] if self.agent.settings.tells_time else leaves
 
     def _leaves(self, observation: Any) -> list[Numbers]:
         space = self.agent.observation_space
@@ -207,6 +221,8 @@ class Worker:
         t, values = self.agent, np.zeros(len(cut), np.float32)
         for env in np.flatnonzero(cut):
             last = leaves_of(t.spec, t.observation_space, infos["final_obs"][env])
+            if t.settings.tells_time:
+                last.append(self.time[env] + 1)
             stack, filled = self.buffer.last_stack(memory, int(env), last)
             carry = None if self.carry is None else self.carry[:, env : env + 1]
             values[env] = np.asarray(t.value(self.params, stack, filled, carry))[0]

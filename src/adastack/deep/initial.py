@@ -29,14 +29,16 @@ def bias_to_newest_slot(params: Any, patience: float, n_last: int) -> Any:
     return params
 
 
-def initial_params(net: ActorCritic, slots: Any, seed: int, optimism: float = 0.0) -> Any:
+def initial_params(
+    net: ActorCritic, slots: Any, seed: int, optimism: float = 0.0, hints: Any = None
+) -> Any:
     """Weights as Stable-Baselines3 draws them where it has such a layer.
 
     Orthogonal with gain sqrt(2) in MLPs and convolutions, 0.01 for the policy and 1 for the value;
     orthogonal recurrent weights; elsewhere normal with variance 1 / inputs. ``optimism`` is the
-    value of everything before anything is learned.
+    value of everything before anything is learned, ``hints`` what the critic alone is told.
     """
-    leaves, structure = jax.tree.flatten(slots)
+    leaves, structure = jax.tree.flatten((slots, None, hints))
     shapes = _shapes(net, structure, tuple((leaf.shape, np.dtype(leaf.dtype)) for leaf in leaves))
     rng = np.random.default_rng(seed)
     leaves, structure = jax.tree_util.tree_flatten_with_path(shapes)
@@ -55,8 +57,8 @@ def initial_params(net: ActorCritic, slots: Any, seed: int, optimism: float = 0.
 @lru_cache(maxsize=8)
 def _shapes(net: ActorCritic, structure: Any, leaves: tuple[tuple[Any, Any], ...]) -> Any:
     """The shapes of all weights; flax takes a while to tell, and all seeds have the same."""
-    slots = structure.unflatten([np.zeros(shape, dtype) for shape, dtype in leaves])
-    return jax.eval_shape(net.init, jax.random.key(0), slots)
+    inputs = structure.unflatten([np.zeros(shape, dtype) for shape, dtype in leaves])
+    return jax.eval_shape(net.init, jax.random.key(0), *inputs)
 
 
 def _draw(

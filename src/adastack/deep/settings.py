@@ -83,6 +83,8 @@ class PPOSettings:
     """Let the memory action's held noise ignore the newest slot in half of its periods."""
     count_once: bool = False
     """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
+    critic_clock: bool = False
+    """Tell the critic when each slot was stored and what time it is; the policy sees the stack."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False
@@ -132,6 +134,11 @@ class PPOSettings:
         return self.cell != NO_CELL
 
     @property
+    def tells_time(self) -> bool:
+        """Whether the critic is told the time; it needs a tower of its own, and no cell."""
+        return self.critic_clock and self.critic and not self.shared and not self.recurrent
+
+    @property
     def waits(self) -> bool:
         """Whether choices stand; not with a cell, which may tell steps apart that look alike."""
         return self.count_once and not self.recurrent
@@ -178,7 +185,7 @@ _LEAGUE = replace(
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": _ROBUST,
-    "default": replace(_LEAGUE, scale_reward=True, look_back=True),
+    "default": replace(_LEAGUE, scale_reward=True, look_back=True, critic_clock=True),
     "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},
 }

@@ -21,12 +21,18 @@ import numpy as np
 from jax import Array
 
 from adastack.deep.settings import PPOSettings
+from adastack.deep.update import Schedule
 from adastack.deep.waits import Decided
 
 DECAY = 0.95
 """How slowly the sizes of advantages and returns are forgotten, per rollout."""
 HORIZON = 100.0
 """So many full rewards are looked ahead, if they come while an episode goes on."""
+DENSE = 0.1
+"""Rewards are dense where a step pays more than this fraction of the most."""
+OTHERS = 3.0
+"""Where they are, the bonus for the action's entropy is this many times as large: an advantage is
+then mostly the outcomes of other steps, which would soon make one action look best."""
 WITHIN = 3.0
 """Returns of up to so many rewards leave the critic's unit at one reward."""
 
@@ -55,6 +61,11 @@ class Units(NamedTuple):
         """What a step pays that ends nothing, as a fraction of the most."""
         most = jnp.abs(self.paid).max()
         return self.rate / jnp.where(most > 0, most, 1.0)
+
+    @property
+    def dense(self) -> Array:
+        """Whether each step is paid, rather than an outcome now and then."""
+        return self.density > DENSE
 
 
 class Change(NamedTuple):
@@ -138,6 +149,11 @@ def counted(settings: PPOSettings, units: Units, reward: Array, decided: Decided
         paid, discount = decided.paid / units.value, decided.discount**power
         decided = decided._replace(paid=paid, discount=discount)
     return Counted(reward / units.value, decided, gamma)
+
+
+def with_bonus(schedule: Schedule, units: Units) -> Schedule:
+    """The schedule with an entropy bonus for the action that fits how often it is paid."""
+    return schedule._replace(entropy=schedule.entropy * jnp.where(units.dense, OTHERS, 1.0))
 
 
 def scaled(

@@ -48,7 +48,9 @@ class ActorCritic(nn.Module):
             self.critic_encoder = SlotEncoder(self.spec, convolve, self.hidden)
             self.critic_body = body(self.hidden)
 
-    def __call__(self, slots: Any, filled: Array | None = None) -> tuple[Array, Array]:
+    def __call__(
+        self, slots: Any, filled: Array | None = None, hints: Array | None = None
+    ) -> tuple[Array, Array]:
         """Policy outputs (batch, n) and values (batch,): every row by itself, slot by slot.
 
         This is the definition of every network without a cell. `policy_and_value` gives the same in
@@ -57,8 +59,9 @@ class ActorCritic(nn.Module):
         Args:
             slots: Arrays of shape (batch, k, ...), nested as the spec is.
             filled: (batch,): how many slots a sequence network reads; all, if None.
+            hints: (batch, k, features): what the critic alone is told about the slots.
         """
-        return self.heads(self.towers(slots, filled))
+        return self.heads(self.towers(slots, filled, hints))
 
     @property
     def separate(self) -> bool:
@@ -70,24 +73,26 @@ class ActorCritic(nn.Module):
         """Actor and critic, or one for both."""
         return 1 + self.separate
 
-    def towers(self, slots: Any, filled: Array | None = None) -> list[Array]:
+    def towers(
+        self, slots: Any, filled: Array | None = None, hints: Array | None = None
+    ) -> list[Array]:
         """What each tower reads of stacks, (batch, hidden)."""
-        read = [self.actor_body(self.actor_encoder(slots), filled)]
-        if self.separate:
-            read.append(self.critic_body(self.critic_encoder(slots), filled))
-        return read
+        actor, *critic = self.encode(slots, hints)
+        read = [self.actor_body(actor, filled)]
+        return read + [self.critic_body(features, filled) for features in critic]
 
     def act(self, slots: Any, filled: Array | None = None) -> Array:
         """The policy outputs alone."""
         read = self.actor_body(self.actor_encoder(slots), filled)
         return self.outputs(read)
 
-    def encode(self, slots: Any) -> list[Array]:
+    def encode(self, slots: Any, hints: Array | None = None) -> list[Array]:
         """For each tower, the features of the slots, (batch, k, features)."""
-        encoders = [self.actor_encoder]
+        features = [self.actor_encoder(slots)]
         if self.separate:
-            encoders.append(self.critic_encoder)
-        return [encoder(slots) for encoder in encoders]
+            own = self.critic_encoder(slots)
+            features.append(own if hints is None else jnp.concatenate([own, hints], axis=-1))
+        return features
 
     def encode_for_actor(self, slots: Any) -> list[Array]:
         """The actor's features of the slots."""
@@ -112,13 +117,14 @@ class ActorCritic(nn.Module):
 
 
 def policy_and_value(
-    net: ActorCritic, params: Any, slots: Any, filled: Array | None = None
-) -> tuple[Array, Array]:
+    net: ActorCritic, params: Any, slots: Any, filled: Array | None = None,
+    hints: Array | None = None,
+) -> tuple[Array, Array]:  # fmt: skip
     """Policy outputs and values of a batch of stacks, as ``ActorCritic`` defines them."""
     network = NETWORKS[net.net]
     if not network.sequence:
-        return cast(tuple[Array, Array], net.apply(params, slots))
-    features = cast(list[Array], net.apply(params, slots, method="encode"))
+        return cast(tuple[Array, Array], net.apply(params, slots, None, hints))
+    features = cast(list[Array], net.apply(params, slots, hints, method="encode"))
     read = network.load().read(_bodies(net, params), features, filled)
     return cast(tuple[Array, Array], net.apply(params, read, method="heads"))
 
