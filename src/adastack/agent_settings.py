@@ -63,6 +63,8 @@ class AgentSettings(TypedDict, total=False):
     draws it anew at each step."""
     look_back: bool
     """Let the memory action's held noise ignore the newest slot in half of its periods."""
+    critic_clock: bool
+    """Tell the critic when each slot was stored and what time it is; the policy sees the stack."""
     count_once: bool
     """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     limits_end: bool

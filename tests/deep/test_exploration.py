@@ -10,12 +10,15 @@ from adastack.deep import exploration
 from adastack.deep.agent import Exploring, StackAgent
 from adastack.deep.exploration import (
     Held,
+    Periods,
     decisions,
     first_noise,
     looks_back,
     noise,
     once,
+    periods,
     renewed,
+    told,
 )
 from adastack.deep.heads import Bernoulli, Categorical, Gaussian
 from adastack.deep.settings import settings_for
@@ -53,7 +56,7 @@ def test_a_single_draw_is_distributed_as_the_policy_says(head, outputs):
 
 def test_periods_have_all_lengths_and_end_with_episodes():
     held = first_noise(jnp.arange(2000, dtype=jnp.uint32)[:, None])
-    longest, none = jnp.asarray([1000.0]), jnp.zeros(2000, bool)
+    longest, none = Periods(*[jnp.asarray([1000.0])] * 2), jnp.zeros(2000, bool)
     held = renewed(held, none, jax.random.key(0), longest)
     lengths = np.asarray(held.left[:, 0])
     thirds = [(lengths < 10).mean(), ((lengths >= 10) & (lengths < 100)).mean()]
@@ -63,9 +66,20 @@ def test_periods_have_all_lengths_and_end_with_episodes():
     assert (np.asarray(after.seed == held.seed)[:, 0] == goes_on).all()
     ended = renewed(held, ~none, jax.random.key(1), longest)
     assert not (ended.seed == held.seed).any()
-    anew = renewed(held, none, jax.random.key(1), jnp.asarray([1.0]))
-    again = renewed(anew, none, jax.random.key(2), jnp.asarray([1.0]))
+    fresh = Periods(*[jnp.asarray([1.0])] * 2)
+    anew = renewed(held, none, jax.random.key(1), fresh)
+    again = renewed(anew, none, jax.random.key(2), fresh)
     assert (np.asarray(again.left) == 0)[~goes_on].all()
+
+
+def test_noise_that_is_no_longer_held_is_drawn_anew_at_once():
+    held = Held(jnp.asarray([[7, 7]], jnp.uint32), jnp.asarray([[90, 90]]), jnp.asarray(False))
+    longest, none = periods(100, 1, [True, True]), jnp.zeros(1, bool)
+    goes_on = renewed(held, none, jax.random.key(0), longest)
+    assert goes_on.left.tolist() == [[89, 89]]
+    after = renewed(told(held, jnp.asarray(True)), none, jax.random.key(0), longest)
+    assert after.left.tolist() == [[0, 89]], "the memory's noise goes on, the action's does not"
+    assert (after.seed == held.seed).tolist() == [[False, True]]
 
 
 def test_a_held_decision_counts_once():
@@ -91,7 +105,7 @@ def test_cuts_tell_far_observations_apart_more_often_than_near_ones():
 
 
 def test_the_same_situation_gets_the_same_choice_until_the_period_ends():
-    held = Held(jnp.asarray([[7], [8]], jnp.uint32), jnp.asarray([[3], [3]]))
+    held = Held(jnp.asarray([[7], [8]], jnp.uint32), jnp.asarray([[3], [3]]), jnp.asarray(False))
     situation = jnp.asarray([5, 5], jnp.uint32)
     first, again = (noise(held.seed[:, 0], situation, 4) for _ in range(2))
     assert (first == again).all()
@@ -101,14 +115,15 @@ def test_the_same_situation_gets_the_same_choice_until_the_period_ends():
 
 def test_half_of_the_periods_of_the_memory_noise_ignore_the_newest_slot():
     seeds = jax.random.bits(jax.random.key(0), (1000,))
-    back = np.asarray(looks_back(seeds))
+    held = Held(jnp.stack([seeds, seeds], axis=1), jnp.full((1000, 2), 9), jnp.asarray(False))
+    back = np.asarray(looks_back(held, 1))
     assert 0.4 < back.mean() < 0.6
+    assert looks_back(told(held, jnp.asarray(True)), 1).all(), "where rewards are dense, all"
     settings = settings_for("default", "ppo", {"n_envs": 1000, "n_steps": 2, "batch_size": 1000})
     agent = StackAgent(spaces.Discrete(4), spaces.Discrete(4), "adaptive", 2, settings)
     params, _ = agent.init(0)
     # A policy of chance: nothing but noise decides.
     params["params"]["policy"] = jax.tree.map(jnp.zeros_like, params["params"]["policy"])
-    held = Held(jnp.stack([seeds, seeds], axis=1), jnp.full((1000, 2), 9))
     memory, met = [], []
     for newest in range(4):
         stack = [jnp.broadcast_to(jnp.asarray([2, newest]), (1000, 2))]

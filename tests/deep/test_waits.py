@@ -161,7 +161,13 @@ def test_a_held_decision_that_is_met_in_several_waits_counts_once():
 
 
 def test_every_second_environment_holds_its_noise():
-    assert periods(50, 3, [True, False]).tolist() == [[50, 1], [1, 1], [50, 1]]
+    assert periods(50, 3, [True, False]).sparse.tolist() == [[50, 1], [1, 1], [50, 1]]
+
+
+def test_where_rewards_are_dense_three_of_four_hold_the_noise_of_the_memory_alone():
+    dense = periods(50, 8, [True, True]).dense
+    assert dense[:, 0].tolist() == [1] * 8
+    assert dense[:, 1].tolist() == [50, 50, 50, 1] * 2
 
 
 def test_in_a_rollout_over_tables_a_choice_stands_while_the_stack_stays():

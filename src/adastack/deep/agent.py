@@ -435,9 +435,7 @@ class StackAgent:
         schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
         if not real:
             schedule = with_bonus(schedule, units)
-        weights, adam, learning = update(
-            params["params"], adam, batch, key, schedule, evaluate, s
-        )
+        weights, adam, learning = update(params["params"], adam, batch, key, schedule, evaluate, s)
         if real and s.gaussian_entropy:
             learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
         return {**self._with_stats(params, rollout), "params": weights}, (adam, units), learning

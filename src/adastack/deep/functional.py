@@ -183,8 +183,8 @@ class FunctionalTrainer(StackAgent):
         happened = (joined, reward, after.terminated, over, bootstrap, decision, decided)
         rest = (_cue(now, n), exploring, begun_where(over, carry))
         env = EnvState(jax.random.key_data(key), now.state, following, *rest)
-        seen = [column[:, -1] for column in self._columns(following)]
-        return env, (seen, stacks.rows, *happened, log)
+        new = [column[:, -1] for column in self._columns(following)]
+        return env, (new, stacks.rows, *happened, log)
 
     def _taken(self, action: Array) -> Array:
         """The output of the head as an action of the task."""
