@@ -88,8 +88,7 @@ def test_the_notebook_runs(monkeypatch, tmp_path):
     "task",
     [
         "delay",
-        "images",
-        *(pytest.param(task, marks=pytest.mark.slow) for task in ("colours", "goal")),
+        *(pytest.param(task, marks=pytest.mark.slow) for task in ("colours", "goal", "images")),
     ],
 )
 def test_ordinary_tasks_are_reached(task, monkeypatch, capsys):

@@ -464,6 +464,7 @@ def test_an_agent_with_a_cell_is_saved_and_watched(learned, tmp_path):
         show_of(Run.open(folder), task="heaven-hell")
 
 
+@pytest.mark.slow
 def test_a_hybrid_is_trained_from_the_command_line(tmp_path):
     result = train(
         task=MAZE, memory="adaptive", stack_size=2, algo="ppo", preset="default", steps=100,

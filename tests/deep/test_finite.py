@@ -213,7 +213,9 @@ def test_outcomes_are_drawn_by_their_probabilities():
     np.testing.assert_allclose(shares, [0.2, 0.3, 0.5], atol=0.02)
 
 
-@pytest.mark.parametrize("critic", [True, False], ids=["ppo", "grpo"])
+@pytest.mark.parametrize(
+    "critic", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["ppo", "grpo"]
+)
 def test_a_short_maze_is_learned(critic):
     of = FiniteTrainer(
         induce(passive_tmaze(3), "adaptive", 2),

@@ -213,7 +213,7 @@ def test_frame_stacks_of_64_have_no_more_prefixes_than_stacks():
     ("task", "rule", "k", "read_empty"),
     [
         (active_tmaze(4), "adaptive", 3, False),
-        (passive_tmaze(6), "frame", 6, True),
+        pytest.param(passive_tmaze(6), "frame", 6, True, marks=pytest.mark.slow),
         pytest.param(passive_tmaze(6), "frame", 6, False, marks=pytest.mark.slow),
         pytest.param(xormaze(), "push_skip", 3, False, marks=pytest.mark.slow),
         pytest.param(xormaze(), "push_skip", 3, True, marks=pytest.mark.slow),

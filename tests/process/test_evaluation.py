@@ -74,7 +74,7 @@ def play(evaluator, decide, deterministic=True, episodes=100, seed=0):
     return evaluator.play(decide, deterministic=deterministic, episodes=episodes, seed=seed)
 
 
-@pytest.mark.parametrize("length", [2, 3, 16, 1_000_000])
+@pytest.mark.parametrize("length", [2, 3, 16, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_a_keeper_solves_the_passive_maze_at_any_length(length):
     evaluator = Evaluator(passive_tmaze(length), "adaptive", 2)
     evaluated = play(evaluator, keeper(2, 2))

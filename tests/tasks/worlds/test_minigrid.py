@@ -47,7 +47,14 @@ def translated(package_env, tables):
     return tables.index[end, x, y, int(package_env.agent_dir), start, upper]
 
 
-@pytest.mark.parametrize(("size", "random_length"), [(7, False), (13, False), (9, True)])
+@pytest.mark.parametrize(
+    ("size", "random_length"),
+    [
+        (7, False),
+        (7, True),
+        *(pytest.param(*s, marks=pytest.mark.slow) for s in ((13, False), (9, True))),
+    ],
+)
 def test_every_place_and_action_is_as_in_the_package(size, random_length):
     tables = memory_tables(size, random_length)
     env = MiniGridMemoryEnv(size, random_length)
