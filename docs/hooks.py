@@ -11,6 +11,8 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).parents[1]
 ELSEWHERE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md"}
 RESULTS = (".md", ".svg", ".csv", ".json")
+ARCHIVE = ROOT / "results" / "evidence"
+"""Hundreds of files for the command line, none to look at: they are not on the site."""
 STAR = re.compile(r"(```.*?```|`[^`\n]*`)|(?<=\b[kV])\*(?!\*)", re.S)
 """Code, or the star of k* and V*, which does not begin an emphasis."""
 
@@ -20,7 +22,7 @@ def on_files(files, config):
     for source, place in ELSEWHERE.items():
         files.append(File.generated(config, place, abs_src_path=str(ROOT / source)))
     for path in sorted((ROOT / "results").rglob("*")):
-        if path.suffix in RESULTS:
+        if path.suffix in RESULTS and ARCHIVE not in path.parents:
             place = path.relative_to(ROOT).as_posix()
             files.append(File.generated(config, place, abs_src_path=str(path)))
     return files
@@ -36,7 +38,7 @@ def on_page_markdown(markdown, page, config, files):
         markdown = re.sub(r"\]\(docs/", "](", markdown)
         return markdown.replace("](CHANGELOG.md)", "](changelog.md)")
     if page.file.src_uri.startswith("results/"):
-        return markdown
+        return markdown.replace("[evidence](evidence)", "`results/evidence`")
     up = "../" * page.file.src_uri.count("/")
     links = {f"{up}../{source}": up + place for source, place in ELSEWHERE.items()}
     links[f"{up}../results/"] = f"{up}results/"

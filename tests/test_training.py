@@ -145,6 +145,9 @@ def test_nothing_is_overwritten(finished):
         train(**arguments(path))
     with pytest.raises(RunError, match="holds another run: its task"):
         train(**arguments(path, task="xormaze", resume=True))
+    others = {**arguments(path)["overrides"], "gamma": 0.5}
+    with pytest.raises(RunError, match=r"holds another run: its gamma is 0\.\d+, expected 0\.5"):
+        train(**arguments(path, overrides=others, resume=True))
     assert files_of(path)[0] == before
 
 

@@ -59,12 +59,14 @@ class AgentSettings(TypedDict, total=False):
     fill_first: bool
     """Never evict the newest slot while another one is empty."""
     hold_noise: int
-    """Longest period, in steps, for which every second environment holds its exploration noise; 1
-    draws it anew at each step."""
+    """Longest period, in steps, for which every second environment holds its noise; with dense
+    rewards three of four, the memory action's alone. 1 draws it anew at each step."""
     look_back: bool
-    """Let the memory action's held noise ignore the newest slot in half of its periods."""
+    """Let the memory action's held noise ignore the newest slot in half of its periods (with dense
+    rewards: in all)."""
     critic_clock: bool
-    """Tell the critic when each slot was stored and what time it is; the policy sees the stack."""
+    """Give the critic the storage time and age of each slot; the policy sees the stack alone. Not
+    with a cell or a shared body, nor on finite tasks."""
     count_once: bool
     """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     limits_end: bool

@@ -124,9 +124,9 @@ class Run:
         for name, value in settings.items():
             # A module may have been renamed; the task's name is compared.
             if name != "imports" and run.settings.get(name) != value:
+                differs, theirs, ours = _first_difference(name, run.settings.get(name), value)
                 raise RunError(
-                    f"{path} holds another run: its {name} is {run.settings.get(name)!r}, "
-                    f"expected {value!r}"
+                    f"{path} holds another run: its {differs} is {theirs!r}, expected {ours!r}"
                 )
         return run
 
@@ -233,3 +233,12 @@ def check_seeds(seeds: Sequence[int], steps: int) -> None:
         raise ValueError(f"seeds must be different numbers in 0..{MAX_SEED}, actual: {seeds}")
     if steps < 1:
         raise ValueError(f"steps must be at least 1, actual: {steps}")
+
+
+def _first_difference(name: str, theirs: Any, ours: Any) -> tuple[str, Any, Any]:
+    """The setting that differs; of a group of settings, the first that does."""
+    if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
+        for part in (*ours, *theirs):
+            if theirs.get(part) != ours.get(part):
+                return _first_difference(part, theirs.get(part), ours.get(part))
+    return name, theirs, ours

@@ -18,7 +18,7 @@ from adastack.deep.exploration import (
     once,
     periods,
     renewed,
-    told,
+    with_density,
 )
 from adastack.deep.heads import Bernoulli, Categorical, Gaussian
 from adastack.deep.settings import settings_for
@@ -73,11 +73,11 @@ def test_periods_have_all_lengths_and_end_with_episodes():
 
 
 def test_noise_that_is_no_longer_held_is_drawn_anew_at_once():
-    held = Held(jnp.asarray([[7, 7]], jnp.uint32), jnp.asarray([[90, 90]]), jnp.asarray(False))
+    held = Held(jnp.asarray([[7, 7]], jnp.uint32), jnp.asarray([[90, 90]]))
     longest, none = periods(100, 1, [True, True]), jnp.zeros(1, bool)
     goes_on = renewed(held, none, jax.random.key(0), longest)
     assert goes_on.left.tolist() == [[89, 89]]
-    after = renewed(told(held, jnp.asarray(True)), none, jax.random.key(0), longest)
+    after = renewed(with_density(held, jnp.asarray(True)), none, jax.random.key(0), longest)
     assert after.left.tolist() == [[0, 89]], "the memory's noise goes on, the action's does not"
     assert (after.seed == held.seed).tolist() == [[False, True]]
 
@@ -105,7 +105,7 @@ def test_cuts_tell_far_observations_apart_more_often_than_near_ones():
 
 
 def test_the_same_situation_gets_the_same_choice_until_the_period_ends():
-    held = Held(jnp.asarray([[7], [8]], jnp.uint32), jnp.asarray([[3], [3]]), jnp.asarray(False))
+    held = Held(jnp.asarray([[7], [8]], jnp.uint32), jnp.asarray([[3], [3]]))
     situation = jnp.asarray([5, 5], jnp.uint32)
     first, again = (noise(held.seed[:, 0], situation, 4) for _ in range(2))
     assert (first == again).all()
@@ -115,10 +115,12 @@ def test_the_same_situation_gets_the_same_choice_until_the_period_ends():
 
 def test_half_of_the_periods_of_the_memory_noise_ignore_the_newest_slot():
     seeds = jax.random.bits(jax.random.key(0), (1000,))
-    held = Held(jnp.stack([seeds, seeds], axis=1), jnp.full((1000, 2), 9), jnp.asarray(False))
+    held = Held(jnp.stack([seeds, seeds], axis=1), jnp.full((1000, 2), 9))
     back = np.asarray(looks_back(held, 1))
     assert 0.4 < back.mean() < 0.6
-    assert looks_back(told(held, jnp.asarray(True)), 1).all(), "where rewards are dense, all"
+    assert looks_back(with_density(held, jnp.asarray(True)), 1).all(), (
+        "where rewards are dense, all"
+    )
     settings = settings_for("default", "ppo", {"n_envs": 1000, "n_steps": 2, "batch_size": 1000})
     agent = StackAgent(spaces.Discrete(4), spaces.Discrete(4), "adaptive", 2, settings)
     params, _ = agent.init(0)

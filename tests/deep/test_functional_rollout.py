@@ -44,7 +44,7 @@ DENSE = {
     "count_once": True, "hold_noise": 20, "look_back": True, "scale_reward": True,
     "critic_clock": True,
 }  # fmt: skip
-"""All that a task has an effect on that pays at each step."""
+"""Settings whose behaviour depends on how dense rewards are."""
 
 
 def slow(*values):
@@ -79,7 +79,7 @@ def test_compiled_and_host_rollouts_make_the_same_rollouts_and_updates(task, mem
     ended = []
     for update in range(UPDATES):
         before = learner.env
-        before = before._replace(exploring=trainer.told(before.exploring, learner.moments))
+        before = before._replace(exploring=trainer.with_density(before.exploring, learner.moments))
         env, rollout, log = rollout_of(trainer)(learner.params, before, 4, update)
         # Typed as the host does it: Python numbers would be another program.
         rest = (np.int32(4), np.int32(update), np.float32(update / UPDATES))

@@ -134,3 +134,12 @@ def test_a_net_that_does_not_fit_is_refused():
         check_net("mlp", image)
     with pytest.raises(TypeError, match="expected a Discrete"):
         spec_of(spaces.Text(3))
+
+
+@pytest.mark.parametrize(
+    "space",
+    [spaces.Box(-1, 1, (0,)), spaces.Dict({}), spaces.Dict({"a": spaces.Box(0, 1, (2, 0))})],
+)
+def test_an_observation_without_numbers_is_refused(space):
+    with pytest.raises(TypeError, match="expected an observation of at least one number, actual:"):
+        spec_of(space)

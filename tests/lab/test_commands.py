@@ -270,8 +270,9 @@ def test_ctrl_c_on_a_terminal(tmp_path):
     main_end, other_end = pty.openpty()
     code = HEARS_CTRL_C + "import sys; from adastack.cli import main; sys.exit(main(sys.argv[1:]))"
     words = [sys.executable, "-c", code, "reproduce", "tabular", "--store", tmp_path / "lab"]
+    # With the repository's archive nothing would be left to do.
     process = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=other_end, start_new_session=True
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=other_end, start_new_session=True
     )
     os.close(other_end)
     store = Store(tmp_path / "lab")

@@ -13,7 +13,7 @@ from jax import Array
 
 from adastack.deep.buffer import PADDING
 from adastack.deep.capacity import check_capacity
-from adastack.deep.clock import BIRTHS, CLOCK, N_HINTS, hints_of
+from adastack.deep.clock import CLOCK, N_CRITIC_FEATURES, STORED_AT, clock_features
 from adastack.deep.exploration import (
     Held,
     decisions,
@@ -25,8 +25,8 @@ from adastack.deep.exploration import (
     renewed,
     situation_of_numbers,
     situation_of_symbols,
-    told,
     weights_of,
+    with_density,
 )
 from adastack.deep.gae import (
     decision_advantages,
@@ -127,7 +127,7 @@ class StackAgent:
         check_net(settings.net, self.spec)
         check_capacity(self.spec, memory, stack_size, settings)
         self.columns = columns_of(self.spec, observation_space)
-        self.stored = [*self.columns, *([BIRTHS] if settings.tells_time else [])]
+        self.stored = [*self.columns, *([STORED_AT] if settings.uses_clock else [])]
         """Shape, dtype and padding of what a rollout stores of each observation."""
         self._units = self._columns_in_units() if settings.normalize_observation else {}
         self.holds = settings.hold_noise > 1
@@ -193,15 +193,15 @@ class StackAgent:
             else np.zeros((1, self.stack_size, *shape), dtype)
             for i, (shape, dtype, _) in enumerate(self.columns)
         ]
-        hints = np.zeros((1, self.stack_size, N_HINTS), np.float32)
+        critic_features = np.zeros((1, self.stack_size, N_CRITIC_FEATURES), np.float32)
         params = initial_params(
             self.net, nested(self.spec, rows), seed, self.settings.optimism,
-            hints if self.settings.tells_time else None,
+            critic_features if self.settings.uses_clock else None,
         )  # fmt: skip
         params = bias_to_newest_slot(params, self.settings.patience, self.n_actions or 1)
         params = jax.tree.map(jnp.asarray, params)
         seen = {name: no_stats((self._n_entries(name),)) for name in self._units}
-        if self.settings.tells_time:
+        if self.settings.uses_clock:
             seen[CLOCK] = no_stats(())
         if seen:
             params["seen"] = seen
@@ -282,10 +282,12 @@ class StackAgent:
         )  # fmt: skip
         return Exploring(held, wait), decided
 
-    def told(self, exploring: Exploring, moments: Any) -> Exploring:
-        """Exploration by what is known of rewards after an update."""
+    def with_density(self, exploring: Exploring, moments: Any) -> Exploring:
+        """Exploration that knows whether rewards are dense, as of the last update."""
+        if not (self.holds and self.settings.scale_reward):
+            return exploring
         _, units = moments
-        return exploring._replace(held=told(exploring.held, units.dense))
+        return exploring._replace(held=with_density(exploring.held, units.dense))
 
     def begin_exploring(self, n_envs: int, seed: int, update: int, longest: int = 0) -> Exploring:
         """Exploration as it begins; ``longest``: the longest wait so far that led anywhere."""
@@ -337,13 +339,12 @@ class StackAgent:
     def value_of(
         self, params: Params, stored: list[Array], filled: Array | None = None, carry: Any = None
     ) -> Array:
-        """(stacks,): what the critic says; ``stored`` are the leaves and, if told, the births."""
+        """(stacks,): values; ``stored`` holds the leaves and, with a clock, the storage times."""
         read = self._filled(stored, filled)
         stored = self._normalised(params, stored)
         if not self.settings.recurrent:
             return self._net(params, stored, read)[1]
-        leaves = stored
-        return stepped(self.net, params, self._inputs(params, leaves, read), carry)[1]
+        return stepped(self.net, params, self._inputs(params, stored, read), carry)[1]
 
     def _inputs(self, params: Params, leaves: list[Array], filled: Array | None) -> Array:
         """What the cell is given of normalised stacks."""
@@ -355,7 +356,7 @@ class StackAgent:
         if not self.masked or filled is not None:
             return filled if self.masked else None
         shows_nothing = jnp.ones(leaves[0].shape[:2], bool)
-        for leaf, (_, _, empty) in zip(leaves, self.columns, strict=False):
+        for leaf, (_, _, empty) in zip(leaves[: len(self.columns)], self.columns, strict=True):
             shows_nothing &= (leaf == empty).reshape(*leaf.shape[:2], -1).all(axis=-1)
         empty_slots = jnp.cumprod(shows_nothing, axis=1).sum(axis=1)
         return jnp.maximum(self.stack_size - empty_slots, 1)
@@ -384,10 +385,12 @@ class StackAgent:
     def _net(
         self, params: Params, stored: list[Array], filled: Array | None
     ) -> tuple[Array, Array]:
-        hints, leaves = None, stored[: len(self.columns)]
-        if self.settings.tells_time:
-            hints = hints_of(params["seen"][CLOCK], stored[-1])
-        return policy_and_value(self.net, params, nested(self.spec, leaves), filled, hints)
+        critic_features, leaves = None, stored[: len(self.columns)]
+        if self.settings.uses_clock:
+            critic_features = clock_features(params["seen"][CLOCK], stored[-1])
+        return policy_and_value(
+            self.net, params, nested(self.spec, leaves), filled, critic_features
+        )
 
     def _at_rows(self, params: Params, columns: list[Array], at: Any) -> tuple[Array, Array]:
         """Outputs and values of stacks that point to rows of a rollout, (rows, k).
@@ -493,10 +496,10 @@ class StackAgent:
             return params
         n_new = rollout.action.shape[0] * rollout.action.shape[1]
         seen = {}
-        if self.settings.tells_time:
-            births = rollout.columns[-1][-n_new:]
-            every = jnp.ones_like(births, bool)
-            seen[CLOCK] = updated_stats(params["seen"][CLOCK], births, every)
+        if self.settings.uses_clock:
+            stored_at = rollout.columns[-1][-n_new:]
+            every = jnp.ones_like(stored_at, bool)
+            seen[CLOCK] = updated_stats(params["seen"][CLOCK], stored_at, every)
         for name, unit in self._units.items():
             rows = self._numbers(name, rollout.columns[int(name)][-n_new:])
             counts = jnp.ones_like(rows, bool) if unit.kind == "onehot" else rows != 0

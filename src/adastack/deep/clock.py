@@ -1,13 +1,12 @@
-"""What the critic alone is told: when each slot was stored, and what time it is.
+"""Features of the critic alone: when each slot was stored, and how old it is.
 
-Two histories may leave the same stack and be worth different things: a cue of this attempt and one
-of the last, a deck that has just begun and one at its end. A critic that sees no more than the
-stack gives both their mean, and the difference ends up in the advantages as noise. The critic is
-thrown away when training is over, so it may know more than the policy; the policy sees the stack
-alone.
+Two histories can leave the same stack and differ in value: a cue of this attempt and one of the
+last, a deck that has just begun and one at its end. A critic that sees only the stack averages
+them, and the difference adds noise to the advantages. The critic is needed for training only, so it
+may know more than the policy, which sees the stack alone.
 
-Each observation is stored with its birth: the number of steps of its episode before it. The newest
-slot's birth is the time.
+Each observation is stored with the time step of its episode. That of the newest slot is the current
+time step.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ from jax import Array
 from adastack.deep.normalise import LIMIT, RunningStats
 
 CLOCK = "clock"
-"""The name of the births among the running statistics."""
-UNBORN = -1.0
-"""The birth of an empty slot."""
-BIRTHS: tuple[tuple[int, ...], Any, float] = ((), np.dtype(np.float32), UNBORN)
-"""Shape, dtype and padding of the column of births."""
-N_HINTS = 4
-"""Numbers that the critic is told about each slot."""
+"""The name of the time steps among the running statistics."""
+NOT_STORED = -1.0
+"""The time step of an empty slot."""
+STORED_AT: tuple[tuple[int, ...], Any, float] = ((), np.dtype(np.float32), NOT_STORED)
+"""Shape, dtype and padding of the column of time steps."""
+N_CRITIC_FEATURES = 4
+"""Numbers that the critic receives for each slot."""
 LOG_UNIT = 5.0
-"""About the logarithm of a hundred steps."""
+"""Divides log-times; log(100) is about 4.6."""
 
 
-def hints_of(seen: RunningStats, births: Array) -> Array:
-    """(stacks, k, `N_HINTS`): birth and age of each slot, on a linear and a logarithmic scale.
+def clock_features(seen: RunningStats, stored_at: Array) -> Array:
+    """(stacks, k, `N_CRITIC_FEATURES`): storage time and age of each slot, linear and logarithmic.
 
     Args:
-        seen: Mean and variance of all births so far.
-        births: (stacks, k), oldest slot first; `UNBORN` where a slot is empty.
+        seen: Mean and variance of all storage times so far.
+        stored_at: (stacks, k), oldest slot first; `NOT_STORED` where a slot is empty.
     """
-    ages = births[:, -1:] - births
+    ages = stored_at[:, -1:] - stored_at
     unit = jnp.sqrt(seen.variance + 1.0)
-    linear = [(births - seen.mean) / unit, ages / unit]
-    logarithmic = [jnp.log1p(jnp.maximum(time, 0.0)) / LOG_UNIT for time in (births, ages)]
-    told = jnp.stack([*linear, *logarithmic], axis=-1)
-    return jnp.where((births >= 0)[..., None], jnp.clip(told, -LIMIT, LIMIT), 0.0)
+    linear = [(stored_at - seen.mean) / unit, ages / unit]
+    logarithmic = [jnp.log1p(jnp.maximum(time, 0.0)) / LOG_UNIT for time in (stored_at, ages)]
+    features = jnp.stack([*linear, *logarithmic], axis=-1)
+    return jnp.where((stored_at >= 0)[..., None], jnp.clip(features, -LIMIT, LIMIT), 0.0)

@@ -11,10 +11,10 @@ In half of its periods the memory action's noise does not look at the newest slo
 then kept, or not, whatever comes. Otherwise keeping a cue among changing observations would take as
 many choices that are right as there are observations.
 
-Where each step is paid, an action shows what it is worth at once, and only memory has to be
-explored for long. Noise that is held for the action would then be blamed on the memory, whose
-outcome lasts as long. So where rewards are dense, action noise is drawn anew at each step, and
-three of four environments hold the memory's, whatever comes.
+With dense rewards an action shows its worth at once, and only memory has to be explored for long.
+Held action noise would be credited to the memory action, because both persist for the same number
+of steps. So action noise is then drawn anew at each step, and three of four environments hold the
+memory action's noise, regardless of the newest observation.
 
 Stacks of symbols are told apart exactly. Stacks of real numbers are told apart by a few random cuts
 through the normalised observations, drawn anew with each period.
@@ -43,8 +43,8 @@ class Held(NamedTuple):
     """What the noise of this period is hashed from."""
     left: Array
     """Steps until the period ends."""
-    dense: Array
-    """Whether rewards are dense; one for all."""
+    dense: Array | None = None
+    """Whether rewards are dense, for all alike; known during a rollout only, and not saved."""
 
 
 class Periods(NamedTuple):
@@ -75,11 +75,11 @@ def periods(longest: int, n_envs: int, holds: Sequence[bool]) -> Periods:
 
 def first_noise(bits: Array) -> Held:
     """Noise that begins with random bits (environments, heads)."""
-    return Held(bits.astype(jnp.uint32), jnp.zeros(bits.shape, jnp.int32), jnp.zeros((), bool))
+    return Held(bits.astype(jnp.uint32), jnp.zeros(bits.shape, jnp.int32))
 
 
-def told(held: Held, dense: Array) -> Held:
-    """The noise, once it is known whether rewards are dense."""
+def with_density(held: Held, dense: Array | None) -> Held:
+    """The noise of a rollout, with whether rewards are dense as of the last update."""
     return held._replace(dense=dense)
 
 
@@ -93,7 +93,9 @@ def renewed(held: Held, over: Array, key: Array, longest: Periods) -> Held:
         longest: The longest period of each head; see `periods`.
     """
     seeds, lengths = jax.random.split(key)
-    most = jnp.where(held.dense, longest.dense, longest.sparse)
+    most = longest.sparse
+    if held.dense is not None:
+        most = jnp.where(held.dense, longest.dense, longest.sparse)
     anew = over[:, None] | (held.left <= 0) | (held.left > most)
     uniform = jax.random.uniform(lengths, held.left.shape)
     length = jnp.exp(uniform * jnp.log(most)).astype(jnp.int32)
@@ -174,7 +176,8 @@ def weights_of(
 
 def looks_back(held: Held, head: int) -> Array:
     """(environments,): whether a head's noise leaves the newest slot out in its period."""
-    return (hashed(held.seed[:, head], 76) % 2 == 1) | held.dense
+    half = hashed(held.seed[:, head], 76) % 2 == 1
+    return half if held.dense is None else half | held.dense
 
 
 def situation_of_symbols(slots: Array) -> Array:

@@ -26,8 +26,8 @@ from adastack.deep.exploration import (
     once,
     periods,
     renewed,
-    told,
     weights_of,
+    with_density,
 )
 from adastack.deep.gae import (
     decision_advantages,
@@ -243,7 +243,8 @@ class FiniteTrainer:
         keys = jax.vmap(
             lambda seed: jax.random.split(jax.random.fold_in(jax.random.key(seed), index + 1), 2)
         )(seeds)
-        tables, env, steps = self._roll_out(learner, keys[:, 0])
+        tables, env, steps = self._roll_out(self._with_density(learner), keys[:, 0])
+        env = env._replace(held=with_density(env.held, None))
         log, best = self._log(steps), learner.best
         if best is not None:
             best = improved(best, log.reward, learner.params)
@@ -268,10 +269,15 @@ class FiniteTrainer:
 
         what = (learner, tables, steps, log.reward, env, keys[:, 1])
         params, moments, chain, learning = jax.lax.map(learn, what)
-        if self.holds and self.settings.scale_reward:
-            dense = jax.vmap(lambda units: units.dense)(moments[1])
-            env = env._replace(held=told(env.held, dense))
         return Learner(params, moments, env, chain, best), log, learning
+
+    def _with_density(self, learner: Learner) -> Learner:
+        """The learners, whose exploration knows whether rewards are dense."""
+        if not (self.holds and self.settings.scale_reward):
+            return learner
+        dense = jax.vmap(lambda units: units.dense)(learner.moments[1])
+        held = with_density(learner.env.held, dense)
+        return learner._replace(env=learner.env._replace(held=held))
 
     # Rollout.
 

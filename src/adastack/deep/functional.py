@@ -17,7 +17,8 @@ from jax import Array
 
 from adastack.deep.agent import After, Exploring, Rollout, StackAgent
 from adastack.deep.buffer import PADDING
-from adastack.deep.clock import UNBORN
+from adastack.deep.clock import NOT_STORED
+from adastack.deep.exploration import with_density
 from adastack.deep.networks.observations import Leaf
 from adastack.deep.recurrent import begun_where
 from adastack.deep.settings import PPOSettings
@@ -41,8 +42,8 @@ class Stacks(NamedTuple):
     """Its label, for the metrics."""
     filled: Array
     """Whether it came since the reset."""
-    births: Array
-    """How many steps of the episode came before it."""
+    stored_at: Array | None = None
+    """The time step of the episode at which it came, if the critic has a clock."""
 
 
 class EnvState(NamedTuple):
@@ -118,11 +119,15 @@ class FunctionalTrainer(StackAgent):
         self, learner: Learner, seed: Array, index: Array, progress: Array
     ) -> tuple[Learner, Log, Array]:
         """A rollout and an update; also what the metrics need."""
-        env = learner.env._replace(exploring=self.told(learner.env.exploring, learner.moments))
+        env = learner.env._replace(
+            exploring=self.with_density(learner.env.exploring, learner.moments)
+        )
         env, rollout, log = self.rollout(learner.params, env, seed, index)
         params, moments, learning = self.learned(
             learner.params, learner.moments, rollout, seed, index, progress
         )
+        held = with_density(env.exploring.held, None)
+        env = env._replace(exploring=env.exploring._replace(held=held))
         return Learner(params, moments, env), log, learning
 
     def rollout(
@@ -149,7 +154,7 @@ class FunctionalTrainer(StackAgent):
 
     def _columns(self, stacks: Stacks) -> list[Array]:
         """What a rollout stores of the slots, (environments, k, ...) each."""
-        return [stacks.shown, stacks.births][: len(self.stored)]
+        return [stacks.shown] if stacks.stored_at is None else [stacks.shown, stacks.stored_at]
 
     def _step(
         self, params: Params, env: EnvState, rows: Array, seed: Array, clock: Array
@@ -224,12 +229,12 @@ class FunctionalTrainer(StackAgent):
         """Stacks that hold one observation each."""
         shape = (len(rows), self.stack_size)
         filled = jnp.zeros(shape, jnp.bool_).at[:, -1].set(True)
-        births = jnp.zeros(shape, jnp.float32)
+        stored_at = jnp.zeros(shape, jnp.float32) if self.settings.uses_clock else None
         if self.repeats:
             shown, rows, labels = (
                 jnp.repeat(column[:, None], shape[1], axis=1) for column in (seen, rows, labels)
             )
-            return Stacks(shown, rows, labels, filled, births)
+            return Stacks(shown, rows, labels, filled, stored_at)
         empty = jnp.asarray(self.columns[0][2], seen.dtype)
         shown = jnp.broadcast_to(empty, (*shape, *seen.shape[1:]))
         return Stacks(
@@ -237,7 +242,7 @@ class FunctionalTrainer(StackAgent):
             jnp.full(shape, PADDING, jnp.int32).at[:, -1].set(rows),
             jnp.full(shape, NOTHING, jnp.int32).at[:, -1].set(labels),
             filled,
-            jnp.where(filled, births, UNBORN),
+            None if stored_at is None else jnp.where(filled, stored_at, NOT_STORED),
         )
 
     def _pushed(
@@ -247,9 +252,15 @@ class FunctionalTrainer(StackAgent):
             kept = self._kept[evicted].reshape(*column.shape[:2], *[1] * (column.ndim - 2))
             return jnp.take_along_axis(column, kept, axis=1).at[:, -1].set(new)
 
-        time = stacks.births[:, -1] + 1
-        pushed: tuple[Array | bool, ...] = (seen, rows, labels, True, time)
-        return Stacks(*map(push, stacks, pushed))
+        after = Stacks(
+            push(stacks.shown, seen),
+            push(stacks.rows, rows),
+            push(stacks.labels, labels),
+            push(stacks.filled, True),
+        )
+        if stacks.stored_at is None:
+            return after
+        return after._replace(stored_at=push(stacks.stored_at, stacks.stored_at[:, -1] + 1))
 
 
 def _moved_to_the_head(stacks: Stacks) -> Stacks:

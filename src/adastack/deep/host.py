@@ -123,7 +123,7 @@ class Worker:
         terminated, over = np.zeros(shape, bool), np.zeros(shape, bool)
         flags, evicted = np.zeros(shape, np.uint8), np.zeros(shape, np.uint16)
         actions, decisions, decided, carry = [], [], [], self.carry
-        self.exploring = t.told(self.exploring, self.moments)
+        self.exploring = t.with_density(self.exploring, self.moments)
         self.buffer.begin()
         shown = self._shown()
         for i in range(s.n_steps):
@@ -186,7 +186,7 @@ class Worker:
     def _stored(self, observation: Any) -> list[Numbers]:
         """What the buffer stores of observations, and when they came if the critic is told."""
         leaves = self._leaves(observation)
-        return [*leaves, self.time] if self.agent.settings.tells_time else leaves
+        return [*leaves, self.time] if self.agent.settings.uses_clock else leaves
 
     def _leaves(self, observation: Any) -> list[Numbers]:
         space = self.agent.observation_space
@@ -221,7 +221,7 @@ class Worker:
         t, values = self.agent, np.zeros(len(cut), np.float32)
         for env in np.flatnonzero(cut):
             last = leaves_of(t.spec, t.observation_space, infos["final_obs"][env])
-            if t.settings.tells_time:
+            if t.settings.uses_clock:
                 last.append(self.time[env] + 1)
             stack, filled = self.buffer.last_stack(memory, int(env), last)
             carry = None if self.carry is None else self.carry[:, env : env + 1]

@@ -30,15 +30,15 @@ def bias_to_newest_slot(params: Any, patience: float, n_last: int) -> Any:
 
 
 def initial_params(
-    net: ActorCritic, slots: Any, seed: int, optimism: float = 0.0, hints: Any = None
+    net: ActorCritic, slots: Any, seed: int, optimism: float = 0.0, critic_features: Any = None
 ) -> Any:
     """Weights as Stable-Baselines3 draws them where it has such a layer.
 
     Orthogonal with gain sqrt(2) in MLPs and convolutions, 0.01 for the policy and 1 for the value;
     orthogonal recurrent weights; elsewhere normal with variance 1 / inputs. ``optimism`` is the
-    value of everything before anything is learned, ``hints`` what the critic alone is told.
+    value of everything before anything is learned; ``critic_features`` are the critic's alone.
     """
-    leaves, structure = jax.tree.flatten((slots, None, hints))
+    leaves, structure = jax.tree.flatten((slots, None, critic_features))
     shapes = _shapes(net, structure, tuple((leaf.shape, np.dtype(leaf.dtype)) for leaf in leaves))
     rng = np.random.default_rng(seed)
     leaves, structure = jax.tree_util.tree_flatten_with_path(shapes)

@@ -77,14 +77,16 @@ class PPOSettings:
     fill_first: bool = False
     """Never evict the newest slot while another one is empty."""
     hold_noise: int = 1
-    """Longest period, in steps, for which every second environment holds its exploration noise; 1
-    draws it anew at each step."""
+    """Longest period, in steps, for which every second environment holds its noise; with dense
+    rewards three of four, the memory action's alone. 1 draws it anew at each step."""
     look_back: bool = False
-    """Let the memory action's held noise ignore the newest slot in half of its periods."""
+    """Let the memory action's held noise ignore the newest slot in half of its periods (with dense
+    rewards: in all)."""
     count_once: bool = False
     """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     critic_clock: bool = False
-    """Tell the critic when each slot was stored and what time it is; the policy sees the stack."""
+    """Give the critic the storage time and age of each slot; the policy sees the stack alone. Not
+    with a cell or a shared body, nor on finite tasks."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False
@@ -134,8 +136,8 @@ class PPOSettings:
         return self.cell != NO_CELL
 
     @property
-    def tells_time(self) -> bool:
-        """Whether the critic is told the time; it needs a tower of its own, and no cell."""
+    def uses_clock(self) -> bool:
+        """Whether the critic gets the storage times: it needs a body of its own, and no cell."""
         return self.critic_clock and self.critic and not self.shared and not self.recurrent
 
     @property

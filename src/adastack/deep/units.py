@@ -30,9 +30,9 @@ HORIZON = 100.0
 """So many full rewards are looked ahead, if they come while an episode goes on."""
 DENSE = 0.1
 """Rewards are dense where a step pays more than this fraction of the most."""
-OTHERS = 3.0
-"""Where they are, the bonus for the action's entropy is this many times as large: an advantage is
-then mostly the outcomes of other steps, which would soon make one action look best."""
+DENSE_ENTROPY_FACTOR = 3.0
+"""Factor of the action's entropy bonus with dense rewards, where the rewards of other steps
+dominate the advantage and one action would soon look best."""
 WITHIN = 3.0
 """Returns of up to so many rewards leave the critic's unit at one reward."""
 
@@ -45,7 +45,7 @@ class Units(NamedTuple):
     paid: Array
     """(2,): the least and the largest reward, 0 included."""
     rate: Array
-    """Running mean of what a step paid, either way, that ended nothing."""
+    """Running mean of the absolute reward of steps that do not end an attempt."""
     returns: Array
     """Running mean of squared returns."""
     value: Array
@@ -64,7 +64,7 @@ class Units(NamedTuple):
 
     @property
     def dense(self) -> Array:
-        """Whether each step is paid, rather than an outcome now and then."""
+        """Whether steps pay, rather than outcomes now and then; never without ``scale_reward``."""
         return self.density > DENSE
 
 
@@ -152,8 +152,9 @@ def counted(settings: PPOSettings, units: Units, reward: Array, decided: Decided
 
 
 def with_bonus(schedule: Schedule, units: Units) -> Schedule:
-    """The schedule with an entropy bonus for the action that fits how often it is paid."""
-    return schedule._replace(entropy=schedule.entropy * jnp.where(units.dense, OTHERS, 1.0))
+    """The schedule, with a larger entropy bonus for the action if rewards are dense."""
+    factor = jnp.where(units.dense, DENSE_ENTROPY_FACTOR, 1.0)
+    return schedule._replace(entropy=schedule.entropy * factor)
 
 
 def scaled(

@@ -55,10 +55,12 @@ def test_every_id_makes_an_environment_that_can_remember(world, stack):
     assert observation in env.observation_space
     env.action_space.seed(0)
     for _ in range(5):
-        observation, reward, _, _, info = env.step(env.action_space.sample())
+        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
         assert observation in env.observation_space
         assert isinstance(reward, float)
         assert {"attempt_over", "success", "slot_ages"} <= info.keys()
+        if terminated or truncated:
+            env.reset()
     bare = env.unwrapped.render()
     drawn = env.render()
     assert drawn.dtype == np.uint8

@@ -49,7 +49,7 @@ class ActorCritic(nn.Module):
             self.critic_body = body(self.hidden)
 
     def __call__(
-        self, slots: Any, filled: Array | None = None, hints: Array | None = None
+        self, slots: Any, filled: Array | None = None, critic_features: Array | None = None
     ) -> tuple[Array, Array]:
         """Policy outputs (batch, n) and values (batch,): every row by itself, slot by slot.
 
@@ -59,9 +59,9 @@ class ActorCritic(nn.Module):
         Args:
             slots: Arrays of shape (batch, k, ...), nested as the spec is.
             filled: (batch,): how many slots a sequence network reads; all, if None.
-            hints: (batch, k, features): what the critic alone is told about the slots.
+            critic_features: (batch, k, features): what the critic alone is told about the slots.
         """
-        return self.heads(self.towers(slots, filled, hints))
+        return self.heads(self.towers(slots, filled, critic_features))
 
     @property
     def separate(self) -> bool:
@@ -74,10 +74,10 @@ class ActorCritic(nn.Module):
         return 1 + self.separate
 
     def towers(
-        self, slots: Any, filled: Array | None = None, hints: Array | None = None
+        self, slots: Any, filled: Array | None = None, critic_features: Array | None = None
     ) -> list[Array]:
         """What each tower reads of stacks, (batch, hidden)."""
-        actor, *critic = self.encode(slots, hints)
+        actor, *critic = self.encode(slots, critic_features)
         read = [self.actor_body(actor, filled)]
         return read + [self.critic_body(features, filled) for features in critic]
 
@@ -86,12 +86,14 @@ class ActorCritic(nn.Module):
         read = self.actor_body(self.actor_encoder(slots), filled)
         return self.outputs(read)
 
-    def encode(self, slots: Any, hints: Array | None = None) -> list[Array]:
+    def encode(self, slots: Any, critic_features: Array | None = None) -> list[Array]:
         """For each tower, the features of the slots, (batch, k, features)."""
         features = [self.actor_encoder(slots)]
         if self.separate:
             own = self.critic_encoder(slots)
-            features.append(own if hints is None else jnp.concatenate([own, hints], axis=-1))
+            features.append(
+                own if critic_features is None else jnp.concatenate([own, critic_features], axis=-1)
+            )
         return features
 
     def encode_for_actor(self, slots: Any) -> list[Array]:
@@ -118,13 +120,13 @@ class ActorCritic(nn.Module):
 
 def policy_and_value(
     net: ActorCritic, params: Any, slots: Any, filled: Array | None = None,
-    hints: Array | None = None,
+    critic_features: Array | None = None,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Policy outputs and values of a batch of stacks, as ``ActorCritic`` defines them."""
     network = NETWORKS[net.net]
     if not network.sequence:
-        return cast(tuple[Array, Array], net.apply(params, slots, None, hints))
-    features = cast(list[Array], net.apply(params, slots, hints, method="encode"))
+        return cast(tuple[Array, Array], net.apply(params, slots, None, critic_features))
+    features = cast(list[Array], net.apply(params, slots, critic_features, method="encode"))
     read = network.load().read(_bodies(net, params), features, filled)
     return cast(tuple[Array, Array], net.apply(params, read, method="heads"))
 

@@ -45,6 +45,8 @@ def spec_of(space: spaces.Space[Any], *, empty: bool = True) -> Spec:
     Raises:
         TypeError: If there is no encoder for the space.
     """
+    if isinstance(space, spaces.Box | spaces.Dict | spaces.Tuple) and not _holds_anything(space):
+        raise TypeError(f"expected an observation of at least one number, actual: {space}")
     if isinstance(space, spaces.Discrete):
         return Leaf("onehot", (int(space.n) + empty,))
     if isinstance(space, spaces.MultiDiscrete):
@@ -65,6 +67,10 @@ def spec_of(space: spaces.Space[Any], *, empty: bool = True) -> Spec:
         f"expected a Discrete, MultiDiscrete, MultiBinary, Box, Dict or Tuple observation, "
         f"actual: {space}"
     )
+
+
+def _holds_anything(space: spaces.Box | spaces.Dict | spaces.Tuple[Any]) -> bool:
+    return math.prod(space.shape) > 0 if isinstance(space, spaces.Box) else len(space) > 0
 
 
 def _codes(space: spaces.Box) -> tuple[int, ...]:
