@@ -8,10 +8,15 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from adastack import Agent
+from adastack.deep.checkpoint_arrays import flatten
 from adastack.deep.clock import CLOCK, N_CRITIC_FEATURES, NOT_STORED, clock_features
+from adastack.deep.finite import FiniteTrainer
 from adastack.deep.host import HostTrainer, Worker
 from adastack.deep.normalise import RunningStats
 from adastack.deep.settings import settings_for
+from adastack.process.induced import induce
+from adastack.process.policy import memory_rule
+from adastack.tasks import resolve
 from adastack.wrappers import AdaptiveStack
 
 SMALL = {"n_envs": 2, "n_steps": 8, "batch_size": 16, "hidden": 8}
@@ -115,6 +120,18 @@ def test_statistics_of_the_clock_are_those_of_all_steps():
     assert float(clock.mean) == pytest.approx(stored_at.mean())
     assert float(clock.variance) == pytest.approx(stored_at.var(), rel=1e-5)
     assert stored_at.max() == EPISODE - 1
+
+
+@pytest.mark.parametrize(
+    ("task", "dense"), [("repeat-first:length=6", True), ("passive-tmaze:length=6", False)]
+)
+def test_finite_tasks_know_whether_rewards_are_dense_and_do_not_save_it(task, dense):
+    induced = induce(resolve(task).finite(), memory_rule("adaptive", True), 2)
+    small = {"n_envs": 2, "n_steps": 16, "batch_size": 32, "n_epochs": 1, "hidden": 8}
+    trainer = FiniteTrainer(induced, settings_for("default", "ppo", small))
+    learner, _, _ = trainer.chunk(trainer.init([0]), jnp.array([0]), 0, 2, 4, capacity=2)
+    assert trainer._with_density(learner).env.held.dense.tolist() == [dense]
+    assert not [name for name in flatten(learner, "learner") if "dense" in name]
 
 
 @pytest.mark.slow

@@ -40,6 +40,8 @@ def rollout_of(trainer):
     return jax.jit(trainer.rollout)
 
 
+POLE = {"padding": "reset", "normalize_observation": True, "critic_clock": True}
+"""Time limits are bootstrapped by a critic with a clock."""
 DENSE = {
     "count_once": True, "hold_noise": 20, "look_back": True, "scale_reward": True,
     "critic_clock": True,
@@ -62,7 +64,7 @@ def envs_of(task):
         slow(CUBE, "frame", 2, {"padding": "reset"}),
         slow(CUBE, "push_skip", 3, {"action_form": "flat"}),
         slow(MiniGridMemory(7), "adaptive", 2, {"padding": "reset", "normalize_observation": True}),
-        (SHORT_POLE, "adaptive", 2, {"padding": "reset", "normalize_observation": True}),
+        (SHORT_POLE, "adaptive", 2, POLE),
         (RepeatFirst(), "adaptive", 2, DENSE),
         slow(PENDULUM, "adaptive", 2, {"count_once": True}),
     ],

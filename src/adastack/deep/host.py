@@ -184,7 +184,7 @@ class Worker:
         return self.buffer.current()[: len(self.agent.columns)]
 
     def _stored(self, observation: Any) -> list[Numbers]:
-        """What the buffer stores of observations, and when they came if the critic is told."""
+        """What the buffer stores of observations: with a clock, also the time step."""
         leaves = self._leaves(observation)
         return [*leaves, self.time] if self.agent.settings.uses_clock else leaves
 

@@ -59,7 +59,7 @@ class ActorCritic(nn.Module):
         Args:
             slots: Arrays of shape (batch, k, ...), nested as the spec is.
             filled: (batch,): how many slots a sequence network reads; all, if None.
-            critic_features: (batch, k, features): what the critic alone is told about the slots.
+            critic_features: (batch, k, features): of the slots, for the critic alone.
         """
         return self.heads(self.towers(slots, filled, critic_features))
 
