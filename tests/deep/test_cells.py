@@ -343,7 +343,13 @@ def host_session():
     return GymSession(resolve("CartPole-v1"), "none", 1, TINY, [0, 1], steps)
 
 
-@pytest.mark.parametrize("make", [finite_session, functional_session, host_session])
+@pytest.mark.parametrize(
+    "make",
+    [
+        finite_session,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (functional_session, host_session)),
+    ],
+)
 def test_a_run_goes_on_where_it_stopped(make, monkeypatch):
     monkeypatch.setattr("adastack.deep.gym_session.RESTART", 2)
     monkeypatch.setattr("adastack.deep.functional_session.FunctionalTrainer", shared_trainer)

@@ -93,11 +93,12 @@ def test_a_held_decision_counts_once():
 
 def test_cuts_tell_far_observations_apart_more_often_than_near_ones():
     seeds = jnp.arange(5000, dtype=jnp.uint32)
+    situation_of = jax.jit(exploration.situation_of_numbers)
 
     def apart(distance):
         first = jnp.zeros((5000, 2, 3))
         second = first.at[:, 0, 0].set(distance)
-        situations = [exploration.situation_of_numbers(x, seeds) for x in (first, second)]
+        situations = [situation_of(x, seeds) for x in (first, second)]
         return float((situations[0] != situations[1]).mean())
 
     assert apart(0.0) == 0

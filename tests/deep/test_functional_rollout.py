@@ -64,7 +64,7 @@ def envs_of(task):
         slow(CUBE, "frame", 2, {"padding": "reset"}),
         slow(CUBE, "push_skip", 3, {"action_form": "flat"}),
         slow(MiniGridMemory(7), "adaptive", 2, {"padding": "reset", "normalize_observation": True}),
-        (SHORT_POLE, "adaptive", 2, POLE),
+        slow(SHORT_POLE, "adaptive", 2, POLE),
         (RepeatFirst(), "adaptive", 2, DENSE),
         slow(PENDULUM, "adaptive", 2, {"count_once": True}),
     ],

@@ -94,8 +94,10 @@ BOX = spaces.Box(-1, 1, (3,), np.float32)
 @pytest.mark.parametrize(
     ("observation_space", "action_space"),
     [
-        (BOX, spaces.Discrete(3, start=2)),
-        (spaces.Discrete(4, start=1), spaces.MultiDiscrete([2, 3])),
+        pytest.param(BOX, spaces.Discrete(3, start=2), marks=pytest.mark.slow),
+        pytest.param(
+            *(spaces.Discrete(4, start=1), spaces.MultiDiscrete([2, 3])), marks=pytest.mark.slow
+        ),
         (spaces.MultiDiscrete([2, 3]), spaces.MultiBinary(2)),
         (spaces.Dict({"b": BOX, "a": spaces.Discrete(2)}), spaces.Box(-2, 2, (2, 2), np.float32)),
     ],

@@ -162,6 +162,7 @@ def test_an_update_does_not_depend_on_the_size_of_rewards():
     assert np.abs(policies[0] - policies[1]).max() > 1e-4, "without it, it does"
 
 
+@pytest.mark.slow
 def test_nor_does_what_is_learned_from_a_rollout_over_tables():
     task = resolve("active-tmaze:length=3").finite()
     trainer = FiniteTrainer(induce(task, memory_rule("adaptive", True), 2), SETTINGS)

@@ -124,6 +124,7 @@ def test_what_a_rollout_leaves_over_is_learned_from_in_a_later_one():
     assert len(cues), "and so they are in the next attempt"
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_the_decisions_that_were_waiting():
     spec = RunSpec(
         task="passive-tmaze:length=150,continual=true", memory="adaptive", stack_size=2,

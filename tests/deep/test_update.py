@@ -23,9 +23,13 @@ def test_a_step_is_that_of_clipped_adam(scale):
     moments = optimiser(settings).init(ours)
     chain = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(1e-2, eps=settings.adam_eps))
     state = chain.init(theirs)
-    for _ in range(20):
-        gradient = tree(rng, scale)
-        ours, moments = descend(ours, moments, gradient, jnp.asarray(1e-2), settings)
+
+    @jax.jit
+    def both(ours, moments, theirs, state, gradient):
         steps, state = chain.update(gradient, state)
         theirs = optax.apply_updates(theirs, steps)
+        return *descend(ours, moments, gradient, jnp.asarray(1e-2), settings), theirs, state
+
+    for _ in range(20):
+        ours, moments, theirs, state = both(ours, moments, theirs, state, tree(rng, scale))
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5), ours, theirs)

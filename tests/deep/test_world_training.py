@@ -161,7 +161,7 @@ def test_another_world_is_refused(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("spec", "longer"),
     [
-        ("fetch-reach", "fetch-reach:goal_period=70"),
+        slow("fetch-reach", "fetch-reach:goal_period=70"),
         slow("cube:depth=8,time_limit=10", "cube:depth=8,time_limit=70"),
     ],
 )

@@ -35,6 +35,7 @@ def test_kills_at_write_points(made, tmp_path):
     assert_good(faults[:4], tmp_path)
 
 
+@pytest.mark.slow
 def test_disk_errors(made, tmp_path):
     assert_good(stops.errors(np.random.default_rng(0), 4, made[0]), tmp_path)
 
@@ -53,10 +54,12 @@ def test_forged_checkpoints(made, tmp_path, monkeypatch):
     assert_good(changes.malicious(np.random.default_rng(0), 6, made[0]), tmp_path)
 
 
+@pytest.mark.slow
 def test_links_lead_nowhere(made, tmp_path):
     assert_good(stores.links(np.random.default_rng(0), 4, made[1]), tmp_path)
 
 
+@pytest.mark.slow
 def test_modules_in_the_way_are_not_run(made, tmp_path):
     assert_good(stores.path_hijack(np.random.default_rng(0), 1, made[1]), tmp_path)
 
@@ -69,6 +72,7 @@ def test_markup(made, tmp_path):
     assert_good(inputs.markup(np.random.default_rng(0), 3, made[0]), tmp_path)
 
 
+@pytest.mark.slow
 def test_environments(tmp_path):
     faults = {fault.name: fault for fault in inputs.environments(np.random.default_rng(0), 200)}
     chosen = (

@@ -48,6 +48,7 @@ def test_states():
     assert {row["rule"]: row["reachable"] for row in rows}["adaptive"] == 10
 
 
+@pytest.mark.slow
 def test_compiled_networks_cost_what_the_formulas_say():
     small = {"hidden": 32, "layers": 2, "batch": 8}
     found = computed("cost", sizes=[4], shape=small)
@@ -150,6 +151,7 @@ def test_memory_cards_pay_for_pairs():
     assert total == 2
 
 
+@pytest.mark.slow
 def test_two_slots_are_enough_in_a_small_minigrid():
     found = computed("smallest", benchmark="minigrid-memory", size=7)
     assert (found["states"], found["kappa"], found["frames"]) == (192, 2, 5)

@@ -257,16 +257,25 @@ def test_made_up_runs_are_told_and_drawn(monkeypatch):
     assert any("not decided" in sentence for sentence in sentences(results, league))
 
 
+def own_league(place):
+    return [
+        *("league", "passive-tmaze:length=4", "--memories", "none", "adaptive:2"),
+        *("--steps", "1600", "--seeds", "2", "--workers", "1", "--json"),
+        *("--store", str(place / "lab"), "--out", str(place / "league.html")),
+    ]
+
+
+def test_the_plan_of_a_league_of_ones_own(tmp_path, capsys):
+    """Each memory with each seed, and one job that measures their speeds."""
+    assert main([*own_league(tmp_path), "--dry-run"]) == 0
+    assert json.loads(capsys.readouterr().out)["plan"]["all"]["to_do"] == 5
+
+
+@pytest.mark.slow
 def test_a_league_of_ones_own(tmp_path, capsys, monkeypatch):
     """Through the lab: trained, timed, told and drawn; the second time nothing is left to do."""
     monkeypatch.setattr("adastack.lab.league.league.ROUNDS", 1)  # Of seconds each.
-    line = [
-        *("league", "passive-tmaze:length=4", "--memories", "none", "adaptive:2"),
-        *("--steps", "1600", "--seeds", "2", "--workers", "1", "--json"),
-        *("--store", str(tmp_path / "lab"), "--out", str(tmp_path / "league.html")),
-    ]
-    assert main([*line, "--dry-run"]) == 0
-    assert json.loads(capsys.readouterr().out)["plan"]["all"]["to_do"] == 5
+    line = own_league(tmp_path)
     assert main(line) == 0
     result = json.loads(capsys.readouterr().out)
     assert len(result["finished"]) == 5

@@ -141,6 +141,7 @@ print(run({jobs}, Store({str(store.root)!r}), workers=2))
 """
 
 
+@pytest.mark.slow
 def test_two_users_of_one_store(store, tmp_path):
     log = tmp_path / "log"
     jobs = f"[quick(n, log={str(log)!r}, seconds=0.05) for n in range(20)] + [tabular()]"

@@ -89,6 +89,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_ends_as_if_it_had_not_been(capsys, tmp_path):
     task = "active-tmaze:length=6,continual=true"
     steps = ["--steps", "5e6", "--seeds", "2"]

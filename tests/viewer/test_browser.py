@@ -34,7 +34,13 @@ def assert_sound(browser):
 
 
 @pytest.mark.parametrize("width", [1000, 390])
-@pytest.mark.parametrize("spec", ["passive-tmaze:length=6", "repeat-first:length=4"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "passive-tmaze:length=6",
+        pytest.param("repeat-first:length=4", marks=pytest.mark.slow),
+    ],
+)
 def test_an_episode_is_drawn_and_plays_to_its_end(browser, spec, width, tmp_path):
     task = make_task(spec)
     episode = record(task, "adaptive", 2, keep_the_cue, seed=1)
