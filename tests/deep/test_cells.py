@@ -283,7 +283,7 @@ def test_compiled_and_host_rollouts_carry_the_same(more):
 @cache
 def as_rolled_out_by(trainer):
     def found(params, rollout):
-        columns = trainer._normalised(params, rollout.columns)
+        columns = trainer.inputs.normalise(params, rollout.columns)
         actions = rollout.action.reshape(TINY.steps_per_update, -1)
         return trainer._as_rolled_out(params, columns, rollout, actions)
 

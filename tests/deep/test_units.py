@@ -125,7 +125,7 @@ def rollout_of(agent, factor, rng):
     steps, envs, k = agent.settings.n_steps, agent.settings.n_envs, agent.stack_size
     rows = 1 + envs * k + steps * envs
     stored_at = np.arange(rows, dtype=np.float32)
-    columns = [rng.normal(size=(rows, 3)).astype(np.float32), stored_at][: len(agent.stored)]
+    columns = [rng.normal(size=(rows, 3)).astype(np.float32), stored_at][: len(agent.inputs.stored)]
     slots = rng.integers(1, rows, (steps + 1, envs, k)).astype(np.int32)
     action = rng.integers(0, [3, 2], (steps, envs, 2)).astype(np.float32)
     paid = rng.random((steps, envs)) < 0.3
