@@ -177,9 +177,9 @@ def replayed(of, params, env, steps):
 
     @jax.jit
     def step(agent, carry, joint):
-        inputs = of._inputs_of(params, stacks[agent])
-        outputs, value, carry = stepped(of.net, params, inputs, carry)
-        return of._evaluation(of._row(outputs, value), joint), carry
+        inputs = of.network.inputs_of(params, stacks[agent])
+        outputs, value, carry = stepped(of.network.net, params, inputs, carry)
+        return of.network.evaluation(outputs, value, joint), carry
 
     for t, joint in enumerate(steps.joint):
         evaluation, carry = step(steps.agent[t], carry, joint)
@@ -205,7 +205,7 @@ def test_the_update_sees_a_finite_rollout_as_it_was(continual, tables):
     # Sequences of some environments are evaluated as in company.
     chosen = jnp.array([2, 0])
     inputs = jax.tree.map(lambda leaf: leaf[:, chosen], batch.inputs)
-    found = jax.jit(of.evaluate)(params, inputs, steps.joint[:, chosen].reshape(-1))
+    found = jax.jit(of.network.evaluate)(params, inputs, steps.joint[:, chosen].reshape(-1))
     shape = (*steps.joint.shape, -1)
     np.testing.assert_allclose(
         found.log_prob,
@@ -229,11 +229,12 @@ def test_a_finite_time_limit_is_bootstrapped_with_the_carried_state():
     assert cut.any()
     assert (np.asarray(steps.bootstrap)[~cut] == 0).all()
     carry, over = env.carry, np.asarray(steps.over)
-    tables, stacks = of.tables, jnp.asarray(of.induced.stacks)
+    tables, stacks = of.envs.tables, jnp.asarray(of.induced.stacks)
 
     @jax.jit
     def step(agent, carry):
-        _, value, carry = stepped(of.net, params, of._inputs_of(params, stacks[agent]), carry)
+        inputs = of.network.inputs_of(params, stacks[agent])
+        _, value, carry = stepped(of.network.net, params, inputs, carry)
         return value, carry
 
     for t in range(TINY.n_steps):
@@ -282,7 +283,7 @@ def test_compiled_and_host_rollouts_carry_the_same(more):
 @cache
 def as_rolled_out_by(trainer):
     def found(params, rollout):
-        columns = trainer._normalised(params, rollout.columns)
+        columns = trainer.inputs.normalise(params, rollout.columns)
         actions = rollout.action.reshape(TINY.steps_per_update, -1)
         return trainer._as_rolled_out(params, columns, rollout, actions)
 
@@ -347,7 +348,10 @@ def host_session():
     "make",
     [
         finite_session,
-        *(pytest.param(each, marks=pytest.mark.slow) for each in (functional_session, host_session)),
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in (functional_session, host_session)
+        ),
     ],
 )
 def test_a_run_goes_on_where_it_stopped(make, monkeypatch):

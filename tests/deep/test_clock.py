@@ -80,7 +80,8 @@ def test_births_change_values_but_not_policies(net):
     params, _ = trainer.init(0)
     leaf = jnp.zeros((4, 3), jnp.int32)
     stored_at = jnp.asarray([[0, 1, 2], [0, 1, 30], [0, 29, 30], [28, 29, 30]], jnp.float32)
-    outputs, values = trainer._net(params, trainer._normalised(params, [leaf, stored_at]), None)
+    stored = trainer.inputs.normalise(params, [leaf, stored_at])
+    outputs, values = trainer._net(params, stored, None)
     assert len(np.unique(np.asarray(values).round(6))) == 4
     np.testing.assert_array_equal(outputs, jnp.broadcast_to(outputs[:1], outputs.shape))
 
@@ -94,7 +95,7 @@ def test_the_clock_is_off_without_a_critic_of_its_own(more):
     trainer, _ = trainer_of(**more)
     params, _ = trainer.init(0)
     assert CLOCK not in params["seen"]
-    assert len(trainer.stored) == len(trainer.columns)
+    assert len(trainer.inputs.stored) == len(trainer.inputs.columns)
 
 
 def test_the_critic_learns_what_no_stack_shows():

@@ -7,7 +7,7 @@ import pytest
 from gymnasium import spaces
 
 from adastack.deep import exploration
-from adastack.deep.agent import Exploring, StackAgent
+from adastack.deep.agent import StackAgent
 from adastack.deep.exploration import (
     Held,
     Periods,
@@ -20,6 +20,7 @@ from adastack.deep.exploration import (
     renewed,
     with_density,
 )
+from adastack.deep.explorer import Exploring
 from adastack.deep.heads import Bernoulli, Categorical, Gaussian
 from adastack.deep.settings import settings_for
 

@@ -34,9 +34,9 @@ def one_seed(tree, seed=0):
 
 def rollout(of, seed=0):
     learner = one_seed(of.init([seed]))
-    policy = jax.jit(of._output_table)(learner.params)
-    _, steps = jax.jit(of._rollout_table)(policy, learner.env, jax.random.key(seed))
-    return jax.tree.map(np.asarray, steps), jax.jit(of._log)(steps)
+    policy = jax.jit(of.network.output_table)(learner.params)
+    _, steps = jax.jit(of.envs.rollout_table)(policy, learner.env, jax.random.key(seed))
+    return jax.tree.map(np.asarray, steps), jax.jit(of.envs.log)(steps)
 
 
 @pytest.mark.parametrize(
@@ -109,17 +109,17 @@ def test_tables_have_the_gradient_of_every_row(net, form):
     batch = Batch(
         jnp.asarray(rng.integers(table.induced.n_agent_states, size=n)),
         jnp.asarray(rng.integers(8, size=n)),
-        jnp.asarray(np.log(rng.uniform(0.2, 0.5, (n, len(table.heads.heads))))),
+        jnp.asarray(np.log(rng.uniform(0.2, 0.5, (n, table.n_heads)))),
         jnp.asarray(rng.normal(size=n)),
         jnp.asarray(rng.normal(size=n)),
     )
     schedule = Schedule(jnp.array(1e-3), jnp.array(0.1), jnp.array(0.2))
-    gradients = [
-        jax.jit(
-            jax.grad(lambda params, of=of: loss(params, batch, schedule, of.evaluate, of.settings))
-        )(params)
-        for of in (table, plain)
-    ]
+
+    def gradient(of):
+        rest = batch, schedule, of.network.evaluate, of.settings
+        return jax.jit(jax.grad(lambda params: loss(params, *rest)))(params)
+
+    gradients = [gradient(of) for of in (table, plain)]
     for ours, theirs in zip(*map(jax.tree.leaves, gradients), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
     assert max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(gradients[0])) > 1e-3
@@ -130,8 +130,8 @@ def test_tables_and_networks_act_alike():
     table, plain = trainer(task, 2, tables=True), trainer(task, 2, tables=False)
     learner = one_seed(table.init([3]))
     key = jax.random.key(5)
-    policy = jax.jit(table._output_table)(learner.params)
-    by_table = jax.jit(table._rollout_table)(policy, learner.env, key)
+    policy = jax.jit(table.network.output_table)(learner.params)
+    by_table = jax.jit(table.envs.rollout_table)(policy, learner.env, key)
     by_net = jax.jit(plain._rollout_net)(learner.params, learner.env, key)
     for ours, theirs in zip(*map(jax.tree.leaves, (by_table, by_net)), strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -192,7 +192,7 @@ def test_the_critic_learns_the_value_of_a_probe(task, expected):
     seeds = jnp.array([0])
     learner = of.chunk(of.init(seeds), seeds, 0, 60, 60, capacity=60)[0]
     params = one_seed(learner.params)
-    value = of.net.apply(params, of.tables.stacks)[1]
+    value = of.network.net.apply(params, of.network.stacks)[1]
     np.testing.assert_allclose(value, expected, atol=0.05)
 
 

@@ -80,8 +80,8 @@ def test_compiled_and_host_rollouts_make_the_same_rollouts_and_updates(task, mem
     worker.restart(0)
     ended = []
     for update in range(UPDATES):
-        before = learner.env
-        before = before._replace(exploring=trainer.with_density(before.exploring, learner.moments))
+        exploring = trainer.explorer.with_density(learner.env.exploring, learner.moments)
+        before = learner.env._replace(exploring=exploring)
         env, rollout, log = rollout_of(trainer)(learner.params, before, 4, update)
         # Typed as the host does it: Python numbers would be another program.
         rest = (np.int32(4), np.int32(update), np.float32(update / UPDATES))

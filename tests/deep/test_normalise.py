@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
-from adastack.deep.agent import Rollout, StackAgent
+from adastack.deep.agent import StackAgent
 from adastack.deep.gym_session import GymSession
 from adastack.deep.normalise import LIMIT, no_stats, normalised, updated_stats
 from adastack.deep.settings import PPOSettings
@@ -67,7 +67,7 @@ def test_an_empty_slot_is_zero_and_has_no_flags():
     worker = session.workers[0]
     worker.restart(5)
     agent: StackAgent = session.agent
-    shown = agent._normalised(worker.params, [jnp.asarray(worker.buffer.current()[0])])[0]
+    shown = agent.inputs.normalise(worker.params, [jnp.asarray(worker.buffer.current()[0])])[0]
     assert shown.shape == (3, 3, 8)
     np.testing.assert_array_equal(shown[:, :-1], 0)
     np.testing.assert_array_equal(shown[:, -1, 4:], 1)
@@ -78,8 +78,7 @@ def test_symbols_are_normalised_one_by_one():
     agent = StackAgent(space, spaces.Discrete(2), "adaptive", 2, settings)
     params, _ = agent.init(0)
     columns = [np.array([[3, 3], [0, 1], [0, 2], [0, 1], [0, 2]], np.uint8)]
-    rollout = Rollout(columns, None, np.zeros((2, 2, 2)), *[None] * 5)
-    after = agent._with_stats(params, rollout)["seen"]["0"]
+    after = agent.inputs.with_stats(params, columns, 4)["seen"]["0"]
     np.testing.assert_allclose(after.mean, [1, 0, 0, 0, 0.5, 0.5])
-    shown = agent._normalised({"seen": {"0": after}}, [jnp.asarray(columns[0][None])])[0]
+    shown = agent.inputs.normalise({"seen": {"0": after}}, [jnp.asarray(columns[0][None])])[0]
     np.testing.assert_allclose(shown[0, 1], [0, 0, 0, 0, 1, -1], atol=1e-5)

@@ -40,7 +40,7 @@ def test_a_world_is_played_as_the_vector_player_plays_it(tmp_path):
     for filled in (1, 2, 3):
         stack = rng.normal(size=(3, 2)).astype(np.float32)
         ages = np.where(np.arange(3) < 3 - filled, -1, 1)
-        padded = np.where(ages[:, None] < 0, agent.columns[0][2], stack)
+        padded = np.where(ages[:, None] < 0, agent.inputs.columns[0][2], stack)
         joined = np.asarray(agent.greedy(params, [padded[None].astype(np.float32)])[0])
         assert show.act(stack, ages) == (joined[0, 0], joined[0, 1])
     assert len(show.film(max_steps=5).pictures) > 1

@@ -224,10 +224,10 @@ def test_frame_stacks_of_64_have_no_more_prefixes_than_stacks():
 def test_tables_rows_and_policies_of_a_task_are_the_plain_network(task, rule, k, net, read_empty):
     chosen = {"net": net, "read_empty": read_empty, "hidden": 8}
     table, rows = (
-        FiniteTrainer(induce(task, rule, k), PPOSettings(tables=tables, **chosen))
+        FiniteTrainer(induce(task, rule, k), PPOSettings(tables=tables, **chosen)).network
         for tables in (True, False)
     )
-    params = jax.tree.map(lambda leaf: leaf[0], table.init([0]).params)
+    params = initial_params(table.net, np.zeros((1, k), np.int32), seed=0)
     n = table.induced.n_agent_states
     agent, joint = jnp.arange(n)[::-1], jnp.arange(n) % (task.n_actions * table.n_memory)
     stacks = jnp.asarray(table.induced.stacks)
@@ -236,7 +236,7 @@ def test_tables_rows_and_policies_of_a_task_are_the_plain_network(task, rule, k,
     @jax.jit
     def found(params):
         evaluated = [of.evaluate(params, agent, joint) for of in (table, rows)]
-        outputs = [table._output_table(params), rows.outputs(params, stacks)]
+        outputs = [table.output_table(params), rows.outputs(params, stacks)]
         plain = table.evaluate_plainly(params, agent, joint)
         return evaluated, plain, outputs, table.net.apply(params, stacks, filled)[0]
 
@@ -260,7 +260,7 @@ def test_tables_rows_and_policies_of_a_task_are_the_plain_network(task, rule, k,
 def test_tables_are_used_where_they_are_less_work(net, rule, k, batch, expected):
     induced = induce(passive_tmaze(64, random_length=True), rule, k)
     options = PPOSettings(net=net, batch_size=batch, n_steps=128, hidden=8)
-    assert FiniteTrainer(induced, options).tabulated is expected
+    assert FiniteTrainer(induced, options).network.tabulated is expected
 
 
 @pytest.mark.parametrize("read_empty", [False, True])

@@ -125,7 +125,7 @@ def rollout_of(agent, factor, rng):
     steps, envs, k = agent.settings.n_steps, agent.settings.n_envs, agent.stack_size
     rows = 1 + envs * k + steps * envs
     stored_at = np.arange(rows, dtype=np.float32)
-    columns = [rng.normal(size=(rows, 3)).astype(np.float32), stored_at][: len(agent.stored)]
+    columns = [rng.normal(size=(rows, 3)).astype(np.float32), stored_at][: len(agent.inputs.stored)]
     slots = rng.integers(1, rows, (steps + 1, envs, k)).astype(np.int32)
     action = rng.integers(0, [3, 2], (steps, envs, 2)).astype(np.float32)
     paid = rng.random((steps, envs)) < 0.3
@@ -167,8 +167,8 @@ def test_nor_does_what_is_learned_from_a_rollout_over_tables():
     task = resolve("active-tmaze:length=3").finite()
     trainer = FiniteTrainer(induce(task, memory_rule("adaptive", True), 2), SETTINGS)
     first = jax.tree.map(lambda leaf: leaf[0], trainer.init([3]))
-    table = trainer._output_table(first.params)
-    env, steps = jax.jit(trainer._rollout_table)(table, first.env, jax.random.key(3))
+    table = trainer.network.output_table(first.params)
+    env, steps = jax.jit(trainer.envs.rollout_table)(table, first.env, jax.random.key(3))
     found = []
 
     @jax.jit
@@ -179,7 +179,7 @@ def test_nor_does_what_is_learned_from_a_rollout_over_tables():
         return change.of_critic(first.params), units, batch
 
     for factor in FACTORS:
-        reward = trainer._log(steps).reward * factor
+        reward = trainer.envs.log(steps).reward * factor
         assert float(jnp.abs(reward).max()) == factor, "the mazes pay 1"
         decided = steps.decided._replace(paid=steps.decided.paid * factor)
         params, units, batch = learn_from(no_units(), steps._replace(decided=decided), reward)

@@ -179,8 +179,8 @@ def test_in_a_rollout_over_tables_a_choice_stands_while_the_stack_stays():
 
     @jax.jit
     def rolled_out(params, env):
-        output = jax.lax.map(trainer._output_table, params)
-        return jax.vmap(trainer._rollout_table)(output, env, jax.vmap(jax.random.key)(seeds))
+        output = jax.lax.map(trainer.network.output_table, params)
+        return jax.vmap(trainer.envs.rollout_table)(output, env, jax.vmap(jax.random.key)(seeds))
 
     _, steps = rolled_out(learner.params, env)
     agent, joint, done = (np.asarray(x)[0] for x in (steps.agent, steps.joint, steps.decided.done))

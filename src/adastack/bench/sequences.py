@@ -43,20 +43,20 @@ def measure() -> list[Figure]:
 
 def _ratio(net: str, task: FiniteTask, rule: str, stack_size: int) -> float:
     trainer = FiniteTrainer(induce(task, rule, stack_size), PPOSettings(net=net))
-    ways = {"plain": trainer.evaluate_plainly, "ours": trainer.evaluate}
+    ways = {"plain": trainer.network.evaluate_plainly, "ours": trainer.network.evaluate}
     times = interleaved({name: _step(trainer, way) for name, way in ways.items()}, REPEATS)
     return times["plain"] / times["ours"]
 
 
 def _step(trainer: FiniteTrainer, evaluate: Evaluate) -> Callable[[], Any]:
     """A gradient step on a minibatch of random agent states."""
-    s = trainer.settings
+    s, network = trainer.settings, trainer.network
     learner = jax.tree.map(lambda leaf: leaf[0], trainer.init([0]))
     rng = np.random.default_rng(0)
     agent = rng.integers(trainer.induced.n_agent_states, size=s.batch_size)
-    joint = rng.integers(trainer.n_actions * trainer.n_memory, size=s.batch_size)
+    joint = rng.integers(network.n_actions * network.n_memory, size=s.batch_size)
     advantage, returns = rng.normal(size=(2, s.batch_size)).astype(np.float32)
-    found = trainer.evaluate(learner.params, jnp.asarray(agent), jnp.asarray(joint))
+    found = network.evaluate(learner.params, jnp.asarray(agent), jnp.asarray(joint))
     batch = Batch(agent, joint, found.log_prob, advantage, returns)
     schedule = Schedule(*(jnp.float32(value) for value in (s.learning_rate, 0.0, 0.0)))
 

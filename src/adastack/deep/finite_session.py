@@ -70,7 +70,7 @@ class FiniteSession(FinitePolicies, DeepSession[FiniteTask]):
         if name.endswith((".env.agent", ".chain.agent", ".chain.following")):
             return 0, self.trainer.induced.n_agent_states - 1
         if name.endswith((".wait.choice", ".chain.joint")):
-            return 0, self.task.n_actions * self.trainer.n_memory - 1
+            return 0, self.task.n_actions * self.trainer.network.n_memory - 1
         if name.endswith(".env.clock"):
             return 0, (self.task.time_limit or 1) - 1
         return super().limits(name)
@@ -103,8 +103,8 @@ class FiniteSession(FinitePolicies, DeepSession[FiniteTask]):
 
     @cached_property
     def _log_probabilities(self) -> LogProbabilities:
-        trainer, form = self.trainer, self.settings.action_form
-        return log_probabilities(trainer.outputs, self.task.n_actions, trainer.n_memory, form)
+        network, form = self.trainer.network, self.settings.action_form
+        return log_probabilities(network.outputs, network.n_actions, network.n_memory, form)
 
     def params_of(self, index: int) -> Params:
         """The parameters of a seed."""

@@ -15,10 +15,11 @@ from gymnasium.spaces import Box
 from gymnasium.utils import seeding
 from jax import Array
 
-from adastack.deep.agent import After, Exploring, Rollout, StackAgent
+from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.buffer import PADDING
 from adastack.deep.clock import NOT_STORED
 from adastack.deep.exploration import with_density
+from adastack.deep.explorer import After, Exploring
 from adastack.deep.networks.observations import Leaf
 from adastack.deep.recurrent import begun_where
 from adastack.deep.settings import PPOSettings
@@ -83,10 +84,10 @@ class FunctionalTrainer(StackAgent):
         self, task: FunctionalTask, memory: str, stack_size: int, settings: PPOSettings
     ) -> None:
         super().__init__(task.observation_space, task.action_space, memory, stack_size, settings)
-        if not isinstance(self.spec, Leaf):
+        if not isinstance(self.inputs.spec, Leaf):
             raise TypeError(f"expected one array as observation, actual: {task.observation_space}")
         self.task = task
-        self._offset = offset_of(self.spec, task.observation_space)
+        self._offset = offset_of(self.inputs.spec, task.observation_space)
         self._slot_of = jnp.asarray(get_rule(memory).table(stack_size), jnp.int32)
         order = np.arange(stack_size)
         # Where the slots come from when each one goes; the last is overwritten.
@@ -96,15 +97,16 @@ class FunctionalTrainer(StackAgent):
 
     def shown_limits(self) -> tuple[Any, Any]:
         """The least and the most that a slot shows; the empty slot is one symbol more."""
-        symbols = isinstance(self.spec, Leaf) and self.spec.kind == "onehot"
-        return (0, self.columns[0][2]) if symbols else (None, None)
+        spec = self.inputs.spec
+        symbols = isinstance(spec, Leaf) and spec.kind == "onehot"
+        return (0, self.inputs.columns[0][2]) if symbols else (None, None)
 
     def start(self, seed: int) -> Learner:
         """Fresh weights and environments."""
         params, moments = self.init(seed)
         of_env = int(np.random.default_rng([seed, 2, 0]).integers(2**31))
         first = seeding.np_random(of_env)[0].integers(2**32, dtype=np.uint32)
-        exploring = self.begin_exploring(self.settings.n_envs, seed, 0)
+        exploring = self.explorer.begin(self.settings.n_envs, seed, 0)
         return Learner(params, moments, self._begin(first, exploring))
 
     def _begun(self, first: Array, exploring: Exploring) -> EnvState:
@@ -120,7 +122,7 @@ class FunctionalTrainer(StackAgent):
     ) -> tuple[Learner, Log, Array]:
         """A rollout and an update; also what the metrics need."""
         env = learner.env._replace(
-            exploring=self.with_density(learner.env.exploring, learner.moments)
+            exploring=self.explorer.with_density(learner.env.exploring, learner.moments)
         )
         env, rollout, log = self.rollout(learner.params, env, seed, index)
         params, moments, learning = self.learned(
@@ -147,7 +149,7 @@ class FunctionalTrainer(StackAgent):
         seen, slots, *happened, log = steps
         columns = [
             jnp.concatenate([_empty_row(empty, old), *(_rows(part, old) for part in (old, new))])
-            for old, new, (_, _, empty) in zip(held, seen, self.stored, strict=True)
+            for old, new, (_, _, empty) in zip(held, seen, self.inputs.stored, strict=True)
         ]
         slots = jnp.concatenate([slots, env.stacks.rows[None]])
         return env, Rollout(columns, slots, *happened)._replace(carry=carry), log
@@ -184,7 +186,7 @@ class FunctionalTrainer(StackAgent):
         step = After(
             [stacks.shown], [last.shown], reward, (flags & ATTEMPT) > 0, over, after.terminated
         )
-        exploring, decided = self.gone_on(env.exploring, joined, step, seed, clock)
+        exploring, decided = self.explorer.gone_on(env.exploring, joined, step, seed, clock)
         happened = (joined, reward, after.terminated, over, bootstrap, decision, decided)
         rest = (_cue(now, n), exploring, begun_where(over, carry))
         env = EnvState(jax.random.key_data(key), now.state, following, *rest)
@@ -199,7 +201,7 @@ class FunctionalTrainer(StackAgent):
         return action[:, 0].astype(jnp.int32)
 
     def _leaf(self, observation: Array) -> Array:
-        leaf: Array = (observation - self._offset).astype(self.columns[0][1])
+        leaf: Array = (observation - self._offset).astype(self.inputs.columns[0][1])
         return leaf
 
     def _cut_off(self, params: Params, stacks: Stacks, carry: Any, cut: Array) -> Array:
@@ -235,7 +237,7 @@ class FunctionalTrainer(StackAgent):
                 jnp.repeat(column[:, None], shape[1], axis=1) for column in (seen, rows, labels)
             )
             return Stacks(shown, rows, labels, filled, stored_at)
-        empty = jnp.asarray(self.columns[0][2], seen.dtype)
+        empty = jnp.asarray(self.inputs.columns[0][2], seen.dtype)
         shown = jnp.broadcast_to(empty, (*shape, *seen.shape[1:]))
         return Stacks(
             shown.at[:, -1].set(seen),

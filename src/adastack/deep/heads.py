@@ -223,6 +223,11 @@ class Product:
         )
 
 
+def joined_actions(actions: Sequence[Array]) -> Array:
+    """(..., entries): the actions of all heads side by side, as numbers of one kind."""
+    return jnp.concatenate(actions, axis=1).astype(jnp.float32)
+
+
 def joint_log_probs(outputs: Array, n_actions: int, n_memory: int, form: str) -> Array:
     """Log-probabilities of all pairs, at ``memory_action * n_actions + env_action``."""
     if form == "flat":

@@ -10,8 +10,9 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import iterate
 from numpy.typing import NDArray
 
-from adastack.deep.agent import After, Exploring, Rollout, StackAgent
+from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.buffer import StoreOnce
+from adastack.deep.explorer import After, Exploring
 from adastack.deep.networks.observations import leaves_in
 from adastack.deep.recurrent import begun_where
 from adastack.deep.settings import PPOSettings
@@ -52,15 +53,13 @@ class Worker:
         n, k = env.num_envs, agent.stack_size
         self.buffer = StoreOnce(
             agent.memory, k, n, agent.settings.n_steps,
-            [(shape, dtype) for shape, dtype, _ in agent.stored],
-            [empty for _, _, empty in agent.stored], agent.repeats,
+            [(shape, dtype) for shape, dtype, _ in agent.inputs.stored],
+            [empty for _, _, empty in agent.inputs.stored], agent.repeats,
         )  # fmt: skip
         self.use(*agent.init(seed))
         # A symbol that does not exist would be a row of zeros to the network.
-        self.symbols = [
-            empty if leaf.kind == "onehot" else None
-            for leaf, (_, _, empty) in zip(leaves_in(agent.spec), agent.columns, strict=True)
-        ]
+        columns = zip(leaves_in(agent.inputs.spec), agent.inputs.columns, strict=True)
+        self.symbols = [empty if leaf.kind == "onehot" else None for leaf, (_, _, empty) in columns]
         self.labels = Stack("adaptive", k, n, [((), np.int64)])
         self.cues: Numbers | None = None
         self.is_success: Numbers | None = None
@@ -73,7 +72,7 @@ class Worker:
         self.clock = 0
         self.longest = np.zeros((), np.int32)
         """The longest wait so far that ended with a change; see `waits`."""
-        self.exploring: Exploring = agent.begin_exploring(n, seed, 0)
+        self.exploring: Exploring = agent.explorer.begin(n, seed, 0)
         self.carry = agent.first_carry(n)
         """What a cell has carried up to the current step."""
 
@@ -110,7 +109,7 @@ class Worker:
         self.buffer.reset(self._stored(observation))
         with blamed(self.name, "its info"):
             self._see(infos, np.ones(self.env.num_envs, bool))
-        self.exploring = self.agent.begin_exploring(
+        self.exploring = self.agent.explorer.begin(
             self.env.num_envs, self.seed, update, int(self.longest)
         )
         self.carry = self.agent.first_carry(self.env.num_envs)
@@ -123,7 +122,7 @@ class Worker:
         terminated, over = np.zeros(shape, bool), np.zeros(shape, bool)
         flags, evicted = np.zeros(shape, np.uint8), np.zeros(shape, np.uint16)
         actions, decisions, decided, carry = [], [], [], self.carry
-        self.exploring = t.with_density(self.exploring, self.moments)
+        self.exploring = t.explorer.with_density(self.exploring, self.moments)
         self.buffer.begin()
         shown = self._shown()
         for i in range(s.n_steps):
@@ -139,7 +138,9 @@ class Worker:
             over[i] = self.over
             before, shown = shown, self._shown()
             step = After(before, shown, reward[i], (flags[i] & ATTEMPT) > 0, over[i], terminated[i])
-            self.exploring, done = t.go_on(self.exploring, joined, step, self.seed, self.clock)
+            self.exploring, done = t.explorer.go_on(
+                self.exploring, joined, step, self.seed, self.clock
+            )
             decided.append(done)
         if self.exploring.wait is not None:
             self.longest = np.asarray(self.exploring.wait.longest)[0]
@@ -181,7 +182,7 @@ class Worker:
 
     def _shown(self) -> list[Numbers]:
         """What the stacks show."""
-        return self.buffer.current()[: len(self.agent.columns)]
+        return self.buffer.current()[: len(self.agent.inputs.columns)]
 
     def _stored(self, observation: Any) -> list[Numbers]:
         """What the buffer stores of observations: with a clock, also the time step."""
@@ -190,7 +191,7 @@ class Worker:
 
     def _leaves(self, observation: Any) -> list[Numbers]:
         space = self.agent.observation_space
-        leaves = leaves_of(self.agent.spec, space, observation)
+        leaves = leaves_of(self.agent.inputs.spec, space, observation)
         for i, leaf in enumerate(leaves):
             if leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
                 env = int(np.argwhere(~np.isfinite(leaf))[0][0])
@@ -220,7 +221,7 @@ class Worker:
         """The value of what a time limit cut off."""
         t, values = self.agent, np.zeros(len(cut), np.float32)
         for env in np.flatnonzero(cut):
-            last = leaves_of(t.spec, t.observation_space, infos["final_obs"][env])
+            last = leaves_of(t.inputs.spec, t.observation_space, infos["final_obs"][env])
             if t.settings.uses_clock:
                 last.append(self.time[env] + 1)
             stack, filled = self.buffer.last_stack(memory, int(env), last)

@@ -70,7 +70,7 @@ def choose_actions(
     Returns:
         Actions, memory actions, and with a cell its state after the step, else None.
     """
-    leaves = leaves_of(agent.spec, agent.observation_space, stacks)
+    leaves = leaves_of(agent.inputs.spec, agent.observation_space, stacks)
     carry = _carry(agent, len(leaves[0]), state, begins)
     if greedy:
         joined, carry = agent.greedy(params, leaves, carry=carry)
@@ -112,7 +112,7 @@ class StackAct:
     def __init__(self, agent: StackAgent, params: Params) -> None:
         self._agent, self._params = agent, params
         # Where first stacks repeat their observation, so do the environment's own empty slots.
-        self._padding = [] if agent.repeats else [empty for _, _, empty in agent.columns]
+        self._padding = [] if agent.repeats else [empty for _, _, empty in agent.inputs.columns]
         self.begin()
 
     def begin(self) -> None:
@@ -122,7 +122,8 @@ class StackAct:
     def __call__(self, stack: Any, ages: Any) -> tuple[Any, int]:
         """The action and the memory action for the next step of the episode."""
         agent, padding = self._agent, self._padding
-        leaves = [leaf.copy() for leaf in leaves_of(agent.spec, agent.observation_space, stack)]
+        shown = leaves_of(agent.inputs.spec, agent.observation_space, stack)
+        leaves = [leaf.copy() for leaf in shown]
         held, filled = np.asarray(ages) >= 0, None
         # A finite task's empty slots carry a symbol of their own: no ages come with them.
         if len(held):

@@ -90,7 +90,7 @@ class Sizes:
 
     def carried_bytes(self, entrant: Entrant, hidden: int) -> int:
         """What an agent has to carry from step to step to act: older slots, the actor's state."""
-        columns = self._agent(entrant).columns
+        columns = self._agent(entrant).inputs.columns
         slot = sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype, _ in columns)
         state = load_cell(entrant.cell).width(hidden) * FLOAT if entrant.recurrent else 0
         return int((entrant.stack_size - 1) * slot + state)
