@@ -38,6 +38,8 @@ class AgentSettings(TypedDict, total=False):
     """Discount."""
     gae_lambda: float
     """Weight of longer returns in the advantage."""
+    dense_gae_lambda: float | None
+    """The same for a discrete action where rewards are dense and vary; None: no other."""
     entropy: float
     """Weight of the environment action's entropy at the start."""
     memory_entropy: float

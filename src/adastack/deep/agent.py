@@ -10,16 +10,11 @@ import numpy as np
 from gymnasium import spaces
 from jax import Array
 
+from adastack.deep.advantages import Outcomes, Paid, scaled_advantages
 from adastack.deep.buffer import PADDING
 from adastack.deep.capacity import check_capacity
 from adastack.deep.exploration import weights_of
 from adastack.deep.explorer import Explorer, Exploring, drawn_actions
-from adastack.deep.gae import (
-    decision_advantages,
-    decision_returns,
-    generalised_advantages,
-    monte_carlo_returns,
-)
 from adastack.deep.heads import Categorical, Gaussian, Product, joined_actions
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.inputs import Inputs
@@ -28,8 +23,15 @@ from adastack.deep.networks.observations import check_net, spec_of
 from adastack.deep.recurrent import cell_inputs, first_carry, stepped, unrolled
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import head_of
-from adastack.deep.units import counted, no_units, scaled, updated_units, with_bonus
-from adastack.deep.update import Batch, Evaluation, Params, optimiser, schedule_at, update
+from adastack.deep.units import Counted, counted, no_units, updated_units, with_bonus
+from adastack.deep.update import (
+    Evaluation,
+    Params,
+    batch_of,
+    optimiser,
+    schedule_at,
+    update,
+)
 from adastack.deep.waits import Decided
 from adastack.memory import get_rule
 from adastack.process.events import LEARNING
@@ -219,18 +221,14 @@ class StackAgent:
         actions = rollout.action.reshape(s.steps_per_update, -1)
         at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
         weight = weights_of(s, rollout.decision, rollout.decided, len(self.heads.heads))
-        (adam, units), outcome = moments, rollout.over | (rollout.reward != 0)
-        units, change = updated_units(s, units, rollout.reward, rollout.over)
+        (adam, units), paid = moments, Paid(rollout.reward, rollout.over)
+        units, change = updated_units(s, units, *paid)
         params = change.of_critic(params)
         value, last, bootstrap = map(change.of_values, (evaluation.value, last, rollout.bootstrap))
-        reward, decided, gamma = counted(s, units, rollout.reward, rollout.decided)
-        rollout = rollout._replace(reward=reward, decided=decided, bootstrap=bootstrap)
-        advantage, returns = self._advantages(rollout, value, last, gamma)
-        units, advantage = scaled(s, units, advantage, returns, outcome, weight)
-        batch = Batch(
-            at, actions, evaluation.log_prob, advantage.reshape(-1), returns.reshape(-1),
-            None if weight is None else weight.reshape(len(actions), -1),
-        )  # fmt: skip
+        counts = counted(s, units, rollout.reward, rollout.decided)
+        outcomes = self._outcomes(rollout._replace(bootstrap=bootstrap), value, last, counts)
+        units, advantage, returns = scaled_advantages(s, self.heads, units, outcomes, paid, weight)
+        batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
         schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
         if not real:
@@ -266,27 +264,15 @@ class StackAgent:
         ]
         return self.heads.entropies(outputs) * jnp.asarray(factors)
 
-    def _advantages(
-        self, rollout: Rollout, value: Array, last: Array, gamma: Array | float
-    ) -> tuple[Array, Array]:
-        s = self.settings
-        if not s.critic:
-            if rollout.decided is None:
-                returns = monte_carlo_returns(rollout.reward, rollout.over, gamma)
-            else:
-                returns = decision_returns(rollout.decided, rollout.over)
-            return returns, returns
-        value = value.reshape(rollout.reward.shape)
-        following = jnp.concatenate([value[1:], last[None]])
-        rest = (
-            value, jnp.where(rollout.over, rollout.bootstrap, following),
-            rollout.over if s.limits_end else rollout.terminated, rollout.over,
-        )  # fmt: skip
-        if rollout.decided is None:
-            advantage = generalised_advantages(rollout.reward, *rest, gamma, s.gae_lambda)
-        else:
-            advantage = decision_advantages(rollout.decided, *rest, s.gae_lambda)
-        return advantage, advantage + value
+    def _outcomes(self, rollout: Rollout, value: Array, last: Array, counts: Counted) -> Outcomes:
+        over, before, after = rollout.over, None, None
+        if self.settings.critic:
+            before = value.reshape(over.shape)
+            following = jnp.concatenate([before[1:], last[None]])
+            after = jnp.where(over, rollout.bootstrap, following)
+        terminated = over if self.settings.limits_end else rollout.terminated
+        reward, decided, gamma = counts
+        return Outcomes(reward, decided, before, after, terminated, over, gamma)
 
     def _parts(self, action: Array) -> list[Array]:
         if self.n_actions:

@@ -16,22 +16,17 @@ import numpy as np
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
+from adastack.deep.advantages import Outcomes, Paid, scaled_advantages
 from adastack.deep.best import Best, improved, nothing_yet
 from adastack.deep.exploration import once, weights_of, with_density
 from adastack.deep.finite_envs import EnvState, FiniteEnvs, Log, Steps, device_tables
 from adastack.deep.finite_network import FiniteNetwork, Tabulated
-from adastack.deep.gae import (
-    decision_advantages,
-    decision_returns,
-    generalised_advantages,
-    monte_carlo_returns,
-)
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.recurrent import first_carry
 from adastack.deep.settings import PPOSettings
-from adastack.deep.units import Change, Units, counted, no_units, scaled, updated_units, with_bonus
+from adastack.deep.units import Change, Units, counted, no_units, updated_units, with_bonus
 from adastack.deep.unsettled import Chain, no_decisions, settled, unsettled
-from adastack.deep.update import Batch, Evaluation, Params, schedule_at, update
+from adastack.deep.update import Batch, Evaluation, Params, batch_of, schedule_at, update
 from adastack.process.events import LEARNING
 from adastack.process.induced import Induced
 
@@ -193,18 +188,18 @@ class FiniteTrainer:
         """
         s, over = self.settings, self.envs.episode_over(steps.over)
         at, evaluation, next_value = self._as_rolled_out(params, table, steps, last_agent, carry)
-        outcome = steps.over | (reward != 0)
-        reward, _, gamma = counted(s, units, reward, None)
+        paid = Paid(reward, steps.over)
+        reward, decided, gamma = counted(s, units, reward, None)
+        value = following = None
         if s.critic:
             value = change.of_values(evaluation.value.reshape(reward.shape))
-            terminated = over if s.limits_end else self.envs.terminated(steps)
-            rest = (value, change.of_values(next_value), terminated, over)
-            advantage = generalised_advantages(reward, *rest, gamma, s.gae_lambda)
-            returns = advantage + value
-        else:
-            advantage = returns = monte_carlo_returns(reward, over, gamma)
+            following = change.of_values(next_value)
+        terminated = over if s.limits_end else self.envs.terminated(steps)
+        outcomes = Outcomes(reward, decided, value, following, terminated, over, gamma)
         weight = weights_of(s, steps.decision, None, self.n_heads)
-        units, advantage = scaled(s, units, advantage, returns, outcome, weight)
+        units, advantage, returns = scaled_advantages(
+            s, self.network.heads, units, outcomes, paid, weight
+        )
         joint = steps.joint.reshape(-1)
         return units, batch_of(at, joint, evaluation.log_prob, advantage, returns, weight)
 
@@ -228,22 +223,20 @@ class FiniteTrainer:
         )  # fmt: skip
         chain = jax.tree.map(lambda *parts: jnp.concatenate(parts), chain, now)
         learned = settled(chain.decided, chain.over, after.wait.lasted > 0)
+        paid = Paid(reward, steps.over)
         # What is kept stays in the task's own units, which those to come may change.
-        decided = counted(s, units, reward, chain.decided).decided
-        assert decided is not None
+        reward, decided, gamma = counted(s, units, reward, chain.decided)
+        value = following = None
         if s.critic:
             value, following = (
                 change.of_values(self.network.values(params, table, at))
                 for at in (chain.agent, chain.following)
             )
-            rest = (value, following, chain.terminated, chain.over)
-            advantage = decision_advantages(decided, *rest, s.gae_lambda)
-            returns = advantage + value
-        else:
-            advantage = returns = decision_returns(decided, chain.over)
+        outcomes = Outcomes(reward, decided, value, following, chain.terminated, chain.over, gamma)
         weight = once(chain.decision, learned, self.n_heads, s.look_back)
-        outcome = steps.over | (reward != 0)
-        units, advantage = scaled(s, units, advantage, returns, outcome, weight)
+        units, advantage, returns = scaled_advantages(
+            s, self.network.heads, units, outcomes, paid, weight
+        )
         what = (chain.agent.reshape(-1), chain.joint.reshape(-1), chain.log_prob)
         batch = batch_of(*what, advantage, returns, weight)
         return units, batch, unsettled(chain, learned)
@@ -259,14 +252,3 @@ class FiniteTrainer:
         evaluation = self.network.evaluate_from(params, table, agent, joint)
         following = self.envs.following(steps, last_agent)
         return agent, evaluation, self.network.values(params, table, following)
-
-
-def batch_of(
-    at: Any, joint: Array, log_prob: Array, advantage: Array, returns: Array, weight: Array | None
-) -> Batch:
-    """Steps or decisions of all environments as rows to learn from."""
-    n = advantage.size
-    flat = None if weight is None else weight.reshape(n, -1)
-    return Batch(
-        at, joint, log_prob.reshape(n, -1), advantage.reshape(-1), returns.reshape(-1), flat
-    )

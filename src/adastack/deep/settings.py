@@ -56,6 +56,8 @@ class PPOSettings:
     """Discount."""
     gae_lambda: float = 0.95
     """Weight of longer returns in the advantage."""
+    dense_gae_lambda: float | None = None
+    """The same for a discrete action where rewards are dense and vary; None: no other."""
     entropy: float = 0.0
     """Weight of the environment action's entropy at the start."""
     memory_entropy: float = 0.0
@@ -119,6 +121,8 @@ class PPOSettings:
         positive = ("learning_rate", "clip_range", "max_grad_norm", "adam_eps", "entropy_until")
         check_positive(self, positive)
         check_within(self, ("gamma", "gae_lambda"), 0, 1)
+        if self.dense_gae_lambda is not None:
+            check_within(self, ("dense_gae_lambda",), 0, 1)
         if self.steps_per_update % self.batch_size:
             raise ValueError(
                 f"batch_size must divide n_envs * n_steps = {self.steps_per_update}, "
@@ -187,7 +191,9 @@ _LEAGUE = replace(
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": _ROBUST,
-    "default": replace(_LEAGUE, scale_reward=True, look_back=True, critic_clock=True),
+    "default": replace(
+        _LEAGUE, scale_reward=True, look_back=True, critic_clock=True, dense_gae_lambda=0.5
+    ),
     "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},
 }

@@ -177,16 +177,37 @@ def scaled(
     """
     if settings.scale_reward:
         units = _with_returns(units, returns, weight)
-        advantage = advantage * (units.value / jnp.where(units.reward > 0, units.reward, 1.0))
+        advantage = _in_rewards(units, advantage)
     if not settings.scale_advantage:
         return units, advantage
-    counts = jnp.ones_like(advantage) if weight is None else weight[..., 0]
-    centred = advantage - (counts * advantage).sum() / jnp.maximum(counts.sum(), 1e-9)
-    new = jnp.stack([(counts * centred**2).sum(), jnp.maximum(outcome.sum(), 1e-3)])
+    centred, new = _centred(advantage, outcome, weight)
     scale = units.advantage
     scale = jnp.where(scale[1] == 0, new, DECAY * scale + (1 - DECAY) * new)
-    unit = jnp.sqrt(scale[0] / scale[1])
-    return units._replace(advantage=scale), centred / jnp.maximum(unit, 1.0)
+    return units._replace(advantage=scale), _shortened(centred, scale)
+
+
+def scaled_alone(units: Units, advantage: Array, outcome: Array, weight: Array) -> Array:
+    """Advantages as `scaled` gives them, by the size that they have in this rollout alone.
+
+    With dense rewards a rollout has enough outcomes for that, and nothing has to be carried on.
+    """
+    return _shortened(*_centred(_in_rewards(units, advantage), outcome, weight))
+
+
+def _in_rewards(units: Units, advantage: Array) -> Array:
+    """What the critic counts, in units of reward."""
+    return advantage * (units.value / jnp.where(units.reward > 0, units.reward, 1.0))
+
+
+def _centred(advantage: Array, outcome: Array, weight: Array | None) -> tuple[Array, Array]:
+    """Advantages less their mean; (2,): the sum of their squares, and the number of outcomes."""
+    counts = jnp.ones_like(advantage) if weight is None else weight[..., 0]
+    centred = advantage - (counts * advantage).sum() / jnp.maximum(counts.sum(), 1e-9)
+    return centred, jnp.stack([(counts * centred**2).sum(), jnp.maximum(outcome.sum(), 1e-3)])
+
+
+def _shortened(centred: Array, scale: Array) -> Array:
+    return centred / jnp.maximum(jnp.sqrt(scale[0] / scale[1]), 1.0)
 
 
 def _with_returns(units: Units, returns: Array, weight: Array | None) -> Units:

@@ -29,11 +29,21 @@ class Batch(NamedTuple):
     log_prob: Array
     """(rows, heads): how likely that was."""
     advantage: Array
-    """How much better it was than expected."""
+    """(rows,), or (rows, heads) if each head has its own: how much better it was than expected."""
     returns: Array
     """What the critic should say."""
     weight: Array | None = None
     """(rows, heads): how much each row counts, if a decision counts once."""
+
+
+def batch_of(
+    at: Any, action: Any, log_prob: Array, advantage: Array, returns: Array, weight: Array | None
+) -> Batch:
+    """Steps or decisions of all environments, (time, environments, ...), as rows."""
+    n = returns.size
+    flat = None if weight is None else weight.reshape(n, -1)
+    by_row = advantage.reshape(n, *advantage.shape[returns.ndim :])
+    return Batch(at, action, log_prob.reshape(n, -1), by_row, returns.reshape(-1), flat)
 
 
 class Evaluation(NamedTuple):
@@ -98,7 +108,8 @@ def _losses(
         # Each head has its own decisions, so each has its own ratio.
         ratio, weight = jnp.exp(evaluation.log_prob - batch.log_prob), batch.weight
     clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
-    gain = jnp.minimum(ratio * advantage[:, None], clipped * advantage[:, None])
+    advantage = advantage[:, None] if advantage.ndim == 1 else advantage
+    gain = jnp.minimum(ratio * advantage, clipped * advantage)
     policy_loss = -(weight[:, : gain.shape[1]] * gain).mean(axis=0).sum()
     if not settings.critic:
         return policy_loss, jnp.zeros(()), weight
