@@ -87,6 +87,7 @@ def test_cues_may_be_lists():
     assert row["active_regret"] is not None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*text is left out")
 def test_environments_with_missions_are_learned():
     envs = pytest.importorskip("minigrid.envs")

@@ -60,7 +60,7 @@ def envs_of(task):
 @pytest.mark.parametrize(
     ("task", "memory", "k", "more"),
     [
-        (CUBE, "adaptive", 3, {}),
+        slow(CUBE, "adaptive", 3, {}),
         slow(CUBE, "frame", 2, {"padding": "reset"}),
         slow(CUBE, "push_skip", 3, {"action_form": "flat"}),
         slow(MiniGridMemory(7), "adaptive", 2, {"padding": "reset", "normalize_observation": True}),

@@ -84,7 +84,8 @@ def compiled(net, read_empty):
 
 
 READ = [
-    *(("lstm", False), ("transformer", False)),
+    ("lstm", False),
+    pytest.param("transformer", False, marks=pytest.mark.slow),
     pytest.param("lstm", True, marks=pytest.mark.slow),
     pytest.param("transformer", True, marks=pytest.mark.slow),
 ]

@@ -110,6 +110,7 @@ def test_each_decision_is_learned_from_once_with_what_followed_it():
     assert max(seen.values()) > min(seen.values())
 
 
+@pytest.mark.slow
 def test_what_a_rollout_leaves_over_is_learned_from_in_a_later_one():
     """In a corridor longer than the rollouts, the choice at the cue waits for the junction."""
     task = resolve("passive-tmaze:length=150,continual=true").finite()

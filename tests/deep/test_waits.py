@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from adastack.deep.advantages import advantages_and_returns
 from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.exploration import once, periods
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.gae import decision_advantages, decision_returns, generalised_advantages
 from adastack.deep.settings import PRESETS, settings_for
+from adastack.deep.units import Counted
 from adastack.deep.update import _rows_that_count
 from adastack.deep.waits import Decided, no_wait, standing, waited
 from adastack.process.induced import induce
@@ -134,7 +136,9 @@ def test_without_a_critic_a_reward_during_a_wait_is_learned_from():
     decided = Decided(jnp.asarray(done), jnp.asarray(paid), jnp.full((2, 1), GAMMA))
     reward = np.array([[1.0], [0.0]], np.float32)  # Paid at the first step, before the last.
     rollout = Rollout([], None, None, reward, done, done, nothing, None, decided)
-    advantage, _ = agent._advantages(rollout, jnp.zeros(2), jnp.zeros(1), GAMMA)
+    counts = Counted(reward, decided, GAMMA)
+    outcomes = agent._outcomes(rollout, jnp.zeros(2), jnp.zeros(1), counts)
+    advantage, _ = advantages_and_returns(outcomes, agent.settings.gae_lambda)
     assert float(advantage[1, 0]) == 1.0
 
 
