@@ -18,7 +18,9 @@ from adastack.deep.units import (
     no_units,
     scaled,
     updated_units,
+    with_bonus,
 )
+from adastack.deep.update import Schedule
 from adastack.deep.waits import Decided
 from adastack.process.induced import induce
 from adastack.process.policy import memory_rule
@@ -185,3 +187,12 @@ def test_nor_does_what_is_learned_from_a_rollout_over_tables():
         found.append(jax.tree.map(np.asarray, (params, batch)))
     assert_same(found[0], found[1])
     assert_same(found[2], found[1])
+
+
+@pytest.mark.parametrize(("rate", "factor"), [(0.02, 1.0), (0.3, 3.0)], ids=["sparse", "dense"])
+def test_dense_rewards_raise_the_bonus_of_the_action_alone(rate, factor):
+    units = no_units()._replace(paid=jnp.asarray([-1.0, 0.5]), rate=jnp.asarray(rate))
+    schedule = Schedule(*map(jnp.asarray, (1e-3, 0.03, 0.02)))
+    raised = with_bonus(schedule, units)
+    assert float(raised.entropy) == pytest.approx(factor * 0.03)
+    assert (raised.learning_rate, raised.memory_entropy) == schedule[::2]

@@ -23,7 +23,7 @@ from adastack.deep.networks.observations import check_net, spec_of
 from adastack.deep.recurrent import cell_inputs, first_carry, stepped, unrolled
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import head_of
-from adastack.deep.units import Counted, counted, no_units, updated_units
+from adastack.deep.units import Counted, counted, no_units, updated_units, with_bonus
 from adastack.deep.update import (
     Evaluation,
     Params,
@@ -230,9 +230,11 @@ class StackAgent:
         units, advantage, returns = scaled_advantages(s, self.heads, units, outcomes, paid, weight)
         batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
-        now = schedule_at(s, progress)
-        weights, adam, learning = update(params["params"], adam, batch, key, now, evaluate, s)
-        if isinstance(self.heads.heads[0], Gaussian) and s.gaussian_entropy:
+        schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
+        if not real:
+            schedule = with_bonus(schedule, units)
+        weights, adam, learning = update(params["params"], adam, batch, key, schedule, evaluate, s)
+        if real and s.gaussian_entropy:
             learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
         seen = self.inputs.with_stats(params, rollout.columns, len(actions))
         return {**seen, "params": weights}, (adam, units), learning

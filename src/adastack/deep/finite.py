@@ -24,7 +24,7 @@ from adastack.deep.finite_network import FiniteNetwork, Tabulated
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.recurrent import first_carry
 from adastack.deep.settings import PPOSettings
-from adastack.deep.units import Change, Units, counted, no_units, updated_units
+from adastack.deep.units import Change, Units, counted, no_units, updated_units, with_bonus
 from adastack.deep.unsettled import Chain, no_decisions, settled, unsettled
 from adastack.deep.update import Batch, Evaluation, Params, batch_of, schedule_at, update
 from adastack.process.events import LEARNING
@@ -132,8 +132,9 @@ class FiniteTrainer:
                     params, table, units, change, steps, reward, after, chain
                 )
             params = change.of_critic(params)
+            now = with_bonus(schedule, units)
             params, adam, learning = update(
-                params, adam, batch, key, schedule, self.network.evaluate, self.settings
+                params, adam, batch, key, now, self.network.evaluate, self.settings
             )
             return params, (adam, units), chain, learning
 

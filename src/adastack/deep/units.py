@@ -21,6 +21,7 @@ import numpy as np
 from jax import Array
 
 from adastack.deep.settings import PPOSettings
+from adastack.deep.update import Schedule
 from adastack.deep.waits import Decided
 
 DECAY = 0.95
@@ -29,6 +30,9 @@ HORIZON = 100.0
 """So many full rewards are looked ahead, if they come while an episode goes on."""
 DENSE = 0.1
 """Rewards are dense where a step pays more than this fraction of the most."""
+DENSE_ENTROPY_FACTOR = 3.0
+"""Factor of the action's entropy bonus with dense rewards, where the rewards of other steps
+dominate the advantage and one action would soon look best."""
 WITHIN = 3.0
 """Returns of up to so many rewards leave the critic's unit at one reward."""
 
@@ -145,6 +149,12 @@ def counted(settings: PPOSettings, units: Units, reward: Array, decided: Decided
         paid, discount = decided.paid / units.value, decided.discount**power
         decided = decided._replace(paid=paid, discount=discount)
     return Counted(reward / units.value, decided, gamma)
+
+
+def with_bonus(schedule: Schedule, units: Units) -> Schedule:
+    """The schedule, with a larger entropy bonus for the action if rewards are dense."""
+    factor = jnp.where(units.dense, DENSE_ENTROPY_FACTOR, 1.0)
+    return schedule._replace(entropy=schedule.entropy * factor)
 
 
 def scaled(
