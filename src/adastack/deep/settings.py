@@ -192,7 +192,7 @@ PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": _ROBUST,
     "default": replace(
-        _LEAGUE, scale_reward=True, look_back=True, critic_clock=True, dense_gae_lambda=0.8
+        _LEAGUE, scale_reward=True, look_back=True, critic_clock=True, dense_gae_lambda=0.5
     ),
     "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},
