@@ -39,7 +39,8 @@ class AgentSettings(TypedDict, total=False):
     gae_lambda: float
     """Weight of longer returns in the advantage."""
     dense_gae_lambda: float | None
-    """The same for a discrete action where rewards are dense and vary; None: no other."""
+    """The same for a discrete action where rewards are dense and vary, if it shows its worth at
+    once; needs count_once, scale_reward and a critic. None: one advantage for both heads."""
     entropy: float
     """Weight of the environment action's entropy at the start."""
     memory_entropy: float
@@ -76,7 +77,7 @@ class AgentSettings(TypedDict, total=False):
     scale_advantage: bool
     """Centre advantages, and scale them down where an outcome is worth more than one."""
     scale_reward: bool
-    """Count rewards in units of the largest so far, and values in units of returns."""
+    """Count rewards in units of half their range so far, and values in units of returns."""
     gaussian_entropy: float
     """Factor of the entropy bonus where actions are real numbers."""
     max_grad_norm: float

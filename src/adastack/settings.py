@@ -51,9 +51,9 @@ def check_types(settings: Any) -> None:
         value, kind = getattr(settings, field.name), str(field.type)
         truth = isinstance(value, bool)
         number = isinstance(value, int | float) and not truth and math.isfinite(value)
-        if kind == "float" and not number:
-            raise ValueError(f"{field.name} must be a finite number, actual: {value!r}")
         undecided = value is None and kind.endswith("None")
+        if kind.startswith("float") and not (number or undecided):
+            raise ValueError(f"{field.name} must be a finite number, actual: {value!r}")
         if kind.startswith("bool") and not (truth or undecided):
             raise ValueError(f"{field.name} must be true or false, actual: {value!r}")
 

@@ -14,7 +14,8 @@ from adastack.deep.units import counted, no_units, updated_units
 from adastack.deep.update import Batch, Evaluation, Schedule, loss
 
 STEPS, ENVS = 12, 3
-SETTINGS = settings_for("default", "ppo", {})
+OWN = {"dense_gae_lambda": 0.5}
+SETTINGS = settings_for("default", "ppo", OWN)
 TWO = Product((Categorical((4,)), Categorical((2,))))
 GOING_ON = np.zeros((STEPS, ENVS), bool)
 
@@ -79,7 +80,7 @@ def test_elsewhere_both_heads_have_the_same(reward, over):
     ids=["torques", "one head", "one ratio", "not asked for"],
 )
 def test_who_has_one_advantage_only(heads, overrides, weighted):
-    settings = settings_for("default", "ppo", overrides)
+    settings = settings_for("default", "ppo", OWN | overrides)
     advantage, _, _ = of(VARIED, heads=heads, settings=settings, weighted=weighted)
     assert advantage.shape == (STEPS, ENVS)
 
@@ -104,8 +105,27 @@ def test_each_head_is_moved_by_its_own_advantage():
     np.testing.assert_allclose(shared, -own[:, [0, 0]] / rows, atol=1e-6)
 
 
+@pytest.mark.parametrize("task", ["repeat-first:length=6", "popgym-repeat-first"])
+def test_trainers_use_it_where_rewards_are_dense_and_vary(task):
+    """Over tables and compiled: one update gives another policy with it than without."""
+    small = {"n_envs": 4, "n_steps": 8, "batch_size": 32, "n_epochs": 1, "hidden": 8}
+    found = []
+    for more in ({}, OWN):
+        agent = Agent(task, k=2, algo="ppo", preset="default", seed=1, **small, **more)
+        agent.learn(small["n_envs"] * small["n_steps"], progress=False)
+        found.append(agent._session.params_of(0)["params"])
+    kernels = [np.asarray(params["policy"]["kernel"]) for params in found]
+    assert np.abs(kernels[0] - kernels[1]).max() > 1e-7
+
+
+@pytest.mark.parametrize("value", ["abc", True, 2, -0.1, float("nan")])
+def test_other_values_are_refused(value):
+    with pytest.raises(ValueError, match="dense_gae_lambda must be"):
+        settings_for("default", "ppo", {"dense_gae_lambda": value})
+
+
 @pytest.mark.slow
 def test_one_card_is_kept_for_hundreds_of_others():
-    agent = Agent("popgym-repeat-first:level=medium", k=2, algo="ppo", seed=1)
+    agent = Agent("popgym-repeat-first:level=medium", k=2, algo="ppo", seed=1, **OWN)
     agent.learn(600_000, progress=False)
     assert agent.evaluate(episodes=20)["return"] >= 0.99

@@ -44,7 +44,7 @@ POLE = {"padding": "reset", "normalize_observation": True, "critic_clock": True}
 """Time limits are bootstrapped by a critic with a clock."""
 DENSE = {
     "count_once": True, "hold_noise": 20, "look_back": True, "scale_reward": True,
-    "critic_clock": True,
+    "critic_clock": True, "dense_gae_lambda": 0.5,
 }  # fmt: skip
 """Settings whose behaviour depends on how dense rewards are."""
 

@@ -1,9 +1,10 @@
 """What a rollout's steps or decisions were worth: advantages for each head, and returns.
 
-Where rewards are dense, an action shows its worth within a few steps, while the loss of what was
-remembered costs all that follows. An eviction some steps later would be noise to the action, many
-times as large as what the action earned. So a discrete action has an advantage of its own there,
-which looks less far ahead (``dense_gae_lambda``); the memory action keeps the usual one.
+Where rewards are dense, an action may show its worth at once, while the loss of what was remembered
+costs all that follows. An eviction some steps later is then noise to the action, many times as
+large as what the action earned. With ``dense_gae_lambda`` a discrete action has an advantage of its
+own there, which looks less far ahead; the memory action keeps the usual one. Where actions show
+their worth later, that would hide it, so it has to be asked for.
 """
 
 from __future__ import annotations
@@ -56,14 +57,14 @@ class Paid(NamedTuple):
         return self.over | (self.reward != 0)
 
     def varies(self, units: Units) -> Array:
-        """Whether steps that end nothing are paid differently: some actions are better."""
+        """Whether steps that end nothing are paid differently, so that some may be better."""
         most = jnp.where(self.over, -jnp.inf, self.reward).max()
         least = jnp.where(self.over, jnp.inf, self.reward).min()
         return most - least > VARIES * jnp.abs(units.paid).max()
 
 
 def advantages_and_returns(outcomes: Outcomes, gae_lambda: float) -> tuple[Array, Array]:
-    """Advantages, and what the critic should say; without one, returns stand for both."""
+    """Advantages and the critic's targets; without a critic, returns are both."""
     reward, decided, value, next_value, terminated, over, gamma = outcomes
     if value is None or next_value is None:
         if decided is None:
@@ -104,6 +105,6 @@ def scaled_advantages(
     if shorter is None or weight is None or outcomes.value is None or not two:
         return units, usual, returns
     own, _ = advantages_and_returns(outcomes, shorter)
-    own = scaled_alone(units, own, paid.outcome, weight)
+    own = scaled_alone(settings, units, own, paid.outcome, weight)
     action = jnp.where(units.dense & paid.varies(units), own, usual)
     return units, jnp.stack([action, usual], axis=-1), returns

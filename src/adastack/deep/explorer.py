@@ -1,4 +1,4 @@
-"""What is chosen while learning: by noise that is held, and by choices that stand."""
+"""Exploration over stacks: held noise and repeated choices."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ class FiniteTrainer:
     def _as_rolled_out(
         self, params: Params, table: Tabulated | None, steps: Steps, last_agent: Array, carry: Any
     ) -> tuple[Any, Evaluation, Array]:
-        """What `evaluate` takes for all steps, their evaluation, and what followed each is worth.
+        """What `evaluate` takes for all steps, their evaluation, and the values of what followed.
 
         ``carry`` is what a cell had carried when the rollout began.
         """

@@ -57,7 +57,8 @@ class PPOSettings:
     gae_lambda: float = 0.95
     """Weight of longer returns in the advantage."""
     dense_gae_lambda: float | None = None
-    """The same for a discrete action where rewards are dense and vary; None: no other."""
+    """The same for a discrete action where rewards are dense and vary, if it shows its worth at
+    once; needs count_once, scale_reward and a critic. None: one advantage for both heads."""
     entropy: float = 0.0
     """Weight of the environment action's entropy at the start."""
     memory_entropy: float = 0.0
@@ -94,7 +95,7 @@ class PPOSettings:
     scale_advantage: bool = False
     """Centre advantages, and scale them down where an outcome is worth more than one."""
     scale_reward: bool = False
-    """Count rewards in units of the largest so far, and values in units of returns."""
+    """Count rewards in units of half their range so far, and values in units of returns."""
     gaussian_entropy: float = 1.0
     """Factor of the entropy bonus where actions are real numbers."""
     max_grad_norm: float = 0.5
@@ -191,9 +192,7 @@ _LEAGUE = replace(
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": _ROBUST,
-    "default": replace(
-        _LEAGUE, scale_reward=True, look_back=True, critic_clock=True, dense_gae_lambda=0.5
-    ),
+    "default": replace(_LEAGUE, scale_reward=True, look_back=True, critic_clock=True),
     "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},
 }

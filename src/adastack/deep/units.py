@@ -139,7 +139,7 @@ class Counted(NamedTuple):
 
 
 def counted(settings: PPOSettings, units: Units, reward: Array, decided: Decided | None) -> Counted:
-    """The rewards of a rollout in the critic's unit, discounted by no more than need be."""
+    """The rewards of a rollout in the critic's unit; where they are dense, gamma is lowered."""
     if not settings.scale_reward:
         return Counted(reward, decided, settings.gamma)
     gamma = jnp.minimum(settings.gamma, 1 - units.density / HORIZON)
@@ -183,15 +183,20 @@ def scaled(
     centred, new = _centred(advantage, outcome, weight)
     scale = units.advantage
     scale = jnp.where(scale[1] == 0, new, DECAY * scale + (1 - DECAY) * new)
-    return units._replace(advantage=scale), _shortened(centred, scale)
+    return units._replace(advantage=scale), _scaled_down(centred, scale)
 
 
-def scaled_alone(units: Units, advantage: Array, outcome: Array, weight: Array) -> Array:
+def scaled_alone(
+    settings: PPOSettings, units: Units, advantage: Array, outcome: Array, weight: Array
+) -> Array:
     """Advantages as `scaled` gives them, by the size that they have in this rollout alone.
 
     With dense rewards a rollout has enough outcomes for that, and nothing has to be carried on.
     """
-    return _shortened(*_centred(_in_rewards(units, advantage), outcome, weight))
+    advantage = _in_rewards(units, advantage) if settings.scale_reward else advantage
+    if not settings.scale_advantage:
+        return advantage
+    return _scaled_down(*_centred(advantage, outcome, weight))
 
 
 def _in_rewards(units: Units, advantage: Array) -> Array:
@@ -206,7 +211,8 @@ def _centred(advantage: Array, outcome: Array, weight: Array | None) -> tuple[Ar
     return centred, jnp.stack([(counts * centred**2).sum(), jnp.maximum(outcome.sum(), 1e-3)])
 
 
-def _shortened(centred: Array, scale: Array) -> Array:
+def _scaled_down(centred: Array, scale: Array) -> Array:
+    """Advantages divided by the root of their squares per outcome, if that is more than one."""
     return centred / jnp.maximum(jnp.sqrt(scale[0] / scale[1]), 1.0)
 
 

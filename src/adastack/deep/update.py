@@ -99,8 +99,8 @@ def _losses(
     """The policy's loss, the critic's, and the weights of the rows, (rows, heads)."""
     advantage = batch.advantage
     if settings.normalize_advantage and len(advantage) > 1:
-        deviation = jnp.std(advantage, ddof=1)
-        advantage = (advantage - advantage.mean()) / (deviation + 1e-8)
+        deviation = jnp.std(advantage, axis=0, ddof=1)
+        advantage = (advantage - advantage.mean(axis=0)) / (deviation + 1e-8)
     if batch.weight is None:
         ratio = jnp.exp(evaluation.log_prob.sum(axis=1) - batch.log_prob.sum(axis=1))[:, None]
         weight = jnp.ones_like(evaluation.entropy)
