@@ -54,7 +54,7 @@ def learned(env=Recall, steps=128, **more):
     [
         "passive-tmaze:length=3",
         "CartPole-v1",
-        Recall(),
+        pytest.param(Recall(), marks=pytest.mark.slow),
         Recall,
         lambda: Recall(5),
         SyncVectorEnv([Recall] * 2),

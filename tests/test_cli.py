@@ -114,7 +114,12 @@ gym.register("Tiny-v0", Tiny)
 
 
 @pytest.mark.parametrize(
-    "words", [["tiny_envs:Tiny"], ["tiny_envs:Tiny-v0"], ["Tiny-v0", "--import", "tiny_envs"]]
+    "words",
+    [
+        ["tiny_envs:Tiny"],
+        pytest.param(["tiny_envs:Tiny-v0"], marks=pytest.mark.slow),
+        ["Tiny-v0", "--import", "tiny_envs"],
+    ],
 )
 def test_an_environment_of_a_users_module_is_reached(words, tmp_path, monkeypatch, capsys):
     (tmp_path / "tiny_envs.py").write_text(MODULE)

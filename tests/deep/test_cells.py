@@ -248,13 +248,8 @@ def test_a_finite_time_limit_is_bootstrapped_with_the_carried_state():
         carry = np.where(over[t][:, None], 0, carry)
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"normalize_observation": True, "hold_noise": 50},
-        pytest.param({}, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [{"normalize_observation": True, "hold_noise": 50}, {}])
 def test_compiled_and_host_rollouts_carry_the_same(more):
     settings = replace(TINY, **more)
     trainer = FunctionalTrainer(SHORT_POLE, "adaptive", 2, settings)
@@ -344,16 +339,8 @@ def host_session():
     return GymSession(resolve("CartPole-v1"), "none", 1, TINY, [0, 1], steps)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        finite_session,
-        *(
-            pytest.param(each, marks=pytest.mark.slow)
-            for each in (functional_session, host_session)
-        ),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [finite_session, functional_session, host_session])
 def test_a_run_goes_on_where_it_stopped(make, monkeypatch):
     monkeypatch.setattr("adastack.deep.gym_session.RESTART", 2)
     monkeypatch.setattr("adastack.deep.functional_session.FunctionalTrainer", shared_trainer)

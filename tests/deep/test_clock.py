@@ -123,12 +123,9 @@ def test_statistics_of_the_clock_are_those_of_all_steps():
     assert stored_at.max() == EPISODE - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("task", "dense"),
-    [
-        ("repeat-first:length=6", True),
-        pytest.param("passive-tmaze:length=6", False, marks=pytest.mark.slow),
-    ],
+    ("task", "dense"), [("repeat-first:length=6", True), ("passive-tmaze:length=6", False)]
 )
 def test_finite_tasks_know_whether_rewards_are_dense_and_do_not_save_it(task, dense):
     induced = induce(resolve(task).finite(), memory_rule("adaptive", True), 2)

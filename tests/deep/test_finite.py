@@ -94,7 +94,7 @@ def test_steps_are_those_of_the_task_and_the_reference_memory(task, rule, k):
     [
         ("mlp", "factored"),
         ("mlp", "flat"),
-        ("transformer", "factored"),
+        pytest.param("transformer", "factored", marks=pytest.mark.slow),
         pytest.param("lstm", "factored", marks=pytest.mark.slow),
     ],
 )
@@ -231,6 +231,7 @@ def test_a_short_maze_is_learned(critic):
     assert success > 0.95
 
 
+@pytest.mark.slow
 def test_the_weights_that_earned_most_are_kept_and_tested():
     """Both models of a seed are those of a loop that compares rollouts by hand."""
     task, overrides = "passive-tmaze:length=3", {"keep_best": True, "hidden": 16}

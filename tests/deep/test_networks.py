@@ -40,7 +40,9 @@ def test_bodies_have_the_published_sizes(net, expected):
     assert count(params["params"]["critic_body"]) == expected
 
 
-@pytest.mark.parametrize("net", ["mlp", "lstm", "transformer"])
+@pytest.mark.parametrize(
+    "net", ["mlp", "lstm", pytest.param("transformer", marks=pytest.mark.slow)]
+)
 def test_order_and_content_of_the_slots_matter(net):
     model, params, _ = build(net, k=3, hidden=16)
     stacks = jnp.array([[0, 1, 2], [1, 0, 2], [0, 1, 3]])

@@ -22,6 +22,7 @@ def trained(task, path, memory="adaptive", k=2, **overrides):
     return Run.open(path)
 
 
+@pytest.mark.slow
 def test_a_finite_run_plays_its_greedy_policy(tmp_path):
     run = trained("passive-tmaze:length=3", tmp_path / "run")
     for row in run.result["seeds"]:
@@ -48,6 +49,7 @@ def test_a_world_is_played_as_the_vector_player_plays_it(tmp_path):
         show_of(run, task="minigrid-memory:size=7")
 
 
+@pytest.mark.slow
 def test_a_first_stack_repeats_its_observation_where_training_did(tmp_path):
     run = trained("position-only-cartpole", tmp_path / "run", k=3, padding="reset")
     show, seen = show_of(run, 7), []

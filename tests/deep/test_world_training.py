@@ -47,7 +47,7 @@ def train(spec, path, *words, tiny=TINY):
 @pytest.mark.parametrize(
     ("spec", "other", "memory", "net"),
     [
-        (CUBE, "cube:depth=2,time_limit=10", "adaptive", "mlp"),
+        slow(CUBE, "cube:depth=2,time_limit=10", "adaptive", "mlp"),
         slow(CUBE, "cube:depth=2,time_limit=10", "push_skip", "transformer"),
         slow("minigrid-memory:size=7", "minigrid-memory:size=9", "adaptive", "lstm"),
         slow("minigrid-memory:size=7,view=rgb", "minigrid-memory:size=9,view=rgb", "frame", "cnn"),

@@ -77,6 +77,7 @@ def test_three_deaths_are_a_failure(cluster, tmp_path):
     assert outcome.failed[dying.address].endswith("3 times")
 
 
+@pytest.mark.slow
 def test_local_and_ray_workers_share_a_store(cluster, tmp_path):
     store, log = Store(tmp_path / "lab"), tmp_path / "log"
     jobs = [quick(n, log=str(log), seconds=0.2) for n in range(10)]

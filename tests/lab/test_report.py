@@ -300,7 +300,7 @@ def test_every_experiment_can_be_reported_before_it_has_run(tmp_path):
 
 
 @needs_chromium
-@pytest.mark.parametrize("width", [1100, 390])
+@pytest.mark.parametrize("width", [pytest.param(1100, marks=pytest.mark.slow), 390])
 def test_the_report_draws_and_plays_in_a_browser(store, data, width, tmp_path):
     page = report_page(data, watch_all(store, data.finished))
     page.write(tmp_path / "report.html")
