@@ -1,6 +1,7 @@
 import gc
 import json
 import os
+import runpy
 import shlex
 import signal
 import subprocess
@@ -31,6 +32,16 @@ def test_without_a_verb_it_lists_them(capsys):
     assert main([]) == 0
     text = capsys.readouterr().out
     assert all(verb in text for verb in VERBS)
+
+
+def test_the_package_is_the_command(monkeypatch, capsys):
+    # The command's own handling of signals would stay in this process.
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["adastack", "tasks", "--json"])
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_module("adastack", run_name="__main__")
+    assert stop.value.code == 0
+    assert "xormaze" in capsys.readouterr().out
 
 
 def test_an_unknown_verb_is_bad_input(capsys):

@@ -16,7 +16,7 @@ import adastack
 
 PACKAGE = Path(adastack.__file__).parent
 ROOT = PACKAGE.parents[1]
-CORE = {"numpy", "gymnasium", "adastack", *sys.stdlib_module_names}
+CORE = {"numpy", "gymnasium", "adastack", "adastack_command", *sys.stdlib_module_names}
 BRINGS = {
     "jax": {"scipy"},
     "stable_baselines3": {"torch"},

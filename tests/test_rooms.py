@@ -26,7 +26,7 @@ ROOMS = (
         "lab",
         "diagnosis",
     ),
-    *("bench", "commands", "cli"),
+    *("bench", "commands", "cli", "__main__"),
 )
 """As docs/contributing.md lists them."""
 APART = {("deep", "tabular"), ("tabular", "deep")}
