@@ -118,6 +118,7 @@ def test_the_single_file_learns_the_maze(memory, low, high, monkeypatch, capsys)
     assert low <= float(out.split()[-1]) <= high
 
 
+@pytest.mark.slow
 def test_stable_baselines_learns_the_maze(monkeypatch, capsys, tmp_path):
     pytest.importorskip("stable_baselines3")
     words = ("--tensorboard", str(tmp_path / "log"), "--export", str(tmp_path / "policy"))

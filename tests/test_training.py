@@ -138,6 +138,17 @@ def test_a_finished_run_gives_its_result_again(finished):
     assert train(**arguments(path, resume=True)) == result
 
 
+def test_a_run_from_before_a_setting_existed_is_resumed(finished, tmp_path):
+    """It was trained with what the setting's default still means."""
+    document = dict(Run.open(finished[0]).settings)
+    document["settings"] = {n: v for n, v in document["settings"].items() if n != "keep_best"}
+    old = Run.create(tmp_path / "old", document)
+    assert train(**arguments(old.path, resume=True))["seeds"] == finished[1]["seeds"]
+    other = {**TINY, "keep_best": True}
+    with pytest.raises(RunError, match="its keep_best is False, expected True"):
+        train(**arguments(old.path, overrides=other, resume=True))
+
+
 def test_nothing_is_overwritten(finished):
     path, _ = finished
     before = files_of(path)[0]

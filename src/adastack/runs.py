@@ -110,8 +110,18 @@ class Run:
         return cls(path, Folder(path).document(SETTINGS, SCHEMAS[SETTINGS])["settings"])
 
     @classmethod
-    def resume(cls, path: str | Path, settings: Mapping[str, Any]) -> Run:
+    def resume(
+        cls,
+        path: str | Path,
+        settings: Mapping[str, Any],
+        defaults: Mapping[str, Any] | None = None,
+    ) -> Run:
         """Opens a run folder to go on with, or makes a new one if there is none.
+
+        Args:
+            path: The folder.
+            settings: What the run is asked to be.
+            defaults: What the learner's settings are in a run that was begun before they existed.
 
         Raises:
             RunError: If the folder holds a run with other settings.
@@ -121,10 +131,13 @@ class Run:
         if not path.exists() or (path.is_dir() and Folder(path).unused):
             return cls.create(path, settings)
         run = cls.open(path)
+        stored = dict(run.settings)
+        if defaults is not None:
+            stored["settings"] = {**defaults, **stored["settings"]}
         for name, value in settings.items():
             # A module may have been renamed; the task's name is compared.
-            if name != "imports" and run.settings.get(name) != value:
-                differs, theirs, ours = _first_difference(name, run.settings.get(name), value)
+            if name != "imports" and stored.get(name) != value:
+                differs, theirs, ours = _first_difference(name, stored.get(name), value)
                 raise RunError(
                     f"{path} holds another run: its {differs} is {theirs!r}, expected {ours!r}"
                 )

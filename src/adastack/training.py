@@ -10,7 +10,7 @@ import importlib
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -338,7 +338,7 @@ def train(
     document = RunSpec(**asked).document()
     session = make_session(document, resolve(asked["task"]))
     session.evaluation_episodes = episodes or session.evaluation_episodes
-    run = Run.resume(path, document) if resume else Run.create(path, document)
+    run = _resumed(path, document) if resume else Run.create(path, document)
     if run.status == "finished":
         return run.result
     with run.held():
@@ -353,6 +353,12 @@ def train(
         run.save_picture(picture_of(session.curves()))
         run.finish(result)
     return result
+
+
+def _resumed(path: Path, document: Mapping[str, Any]) -> Run:
+    settings = _load(algorithm(document["algo"]).settings)(document["preset"], document["algo"], {})
+    known = {field.name: field.default for field in fields(settings)}
+    return Run.resume(path, document, known)
 
 
 def run_session(run: Run, session: Session, progress: Progress) -> dict[str, Any]:

@@ -398,9 +398,7 @@ FAST = {
 
 @pytest.fixture(
     scope="module",
-    params=[
-        cell if cell == "gru" else pytest.param(cell, marks=pytest.mark.slow) for cell in CELLS
-    ],
+    params=[pytest.param(cell, marks=pytest.mark.slow) for cell in CELLS],
 )
 def learned(request):
     """A maze that is learned without a stack."""

@@ -137,6 +137,7 @@ def test_tables_and_networks_act_alike():
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_a_seed_learns_the_same_alone_and_in_company():
     of = short_maze()
     together = of.chunk(of.init([1, 2]), jnp.array([1, 2]), 0, 3, 10, capacity=4)

@@ -237,6 +237,7 @@ def test_success_is_unknown_where_no_environment_reports_it(kind, success, capsy
     assert ("│ -" in shown) == (success is None)
 
 
+@pytest.mark.slow
 def test_a_maze_is_learned_on_the_host():
     settings = PPOSettings(
         hidden=32, n_envs=16, n_steps=50, batch_size=200, n_epochs=10, learning_rate=3e-3,

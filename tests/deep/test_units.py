@@ -152,6 +152,7 @@ def assert_same(found, expected):
     jax.tree.map(np.testing.assert_array_equal, found, expected)
 
 
+@pytest.mark.slow
 def test_an_update_does_not_depend_on_the_size_of_rewards():
     (one, units), *others = (learned(factor) for factor in (1.0, FACTORS[0], FACTORS[2]))
     assert units.paid.tolist() == [-1, 0.5]

@@ -206,7 +206,8 @@ def successes(task, k, steps, seeds, **overrides):
     return [row["success"] for row in session.evaluate(None, 100, True, 0)[0]]
 
 
-@pytest.mark.parametrize("length", [200, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [200, 1000])
 def test_a_long_maze_is_learned_in_some_hundred_attempts(length):
     assert successes(f"passive-tmaze:length={length}", 2, 300 * length, [7]) == [1.0]
 

@@ -9,7 +9,8 @@ import pytest
 QUICK = Path(__file__).with_name("quick.py")
 
 
-@pytest.mark.parametrize("marked", ["not slow", pytest.param("slow", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("marked", ["not slow", "slow"])
 def test_a_small_part_of_the_campaign(marked):
     # Faults are tried in forked children, which would hang where JAX has started its threads.
     words = [sys.executable, "-m", "pytest", str(QUICK), "-q", "-p", "no:xdist", "-m", marked]

@@ -247,6 +247,7 @@ def train(rule, seed=0, updates=4, n_envs=64, n_steps=20):
     return (rewards > 0).float().mean().item()
 
 
+@pytest.mark.slow
 def test_kept_observations_solve_the_probe_and_the_last_ones_do_not():
     with set_composite_lp_aggregate(False):
         assert train("adaptive") >= 0.95
