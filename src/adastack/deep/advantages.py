@@ -2,9 +2,10 @@
 
 Where rewards are dense, an action may show its worth at once, while the loss of what was remembered
 costs all that follows. An eviction some steps later is then noise to the action, many times as
-large as what the action earned. With ``dense_gae_lambda`` a discrete action has an advantage of its
-own there, which looks less far ahead; the memory action keeps the usual one. Where actions show
-their worth later, that would hide it, so it has to be asked for.
+large as what the action earned. So the action has an advantage of its own there, and the memory
+action keeps the usual one. With ``critic_worth`` it is taken against what the critic tells of the
+memory action (`adastack.deep.worth`). With ``dense_gae_lambda`` it looks less far ahead, if actions
+are discrete; where they show their worth later, that would hide it, so it has to be asked for.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Paid(NamedTuple):
         return most - least > VARIES * jnp.abs(units.paid).max()
 
 
-def advantages_and_returns(outcomes: Outcomes, gae_lambda: float) -> tuple[Array, Array]:
+def advantages_and_returns(outcomes: Outcomes, gae_lambda: Array | float) -> tuple[Array, Array]:
     """Advantages and the critic's targets; without a critic, returns are both."""
     reward, decided, value, next_value, terminated, over, gamma = outcomes
     if value is None or next_value is None:
@@ -82,7 +83,7 @@ def advantages_and_returns(outcomes: Outcomes, gae_lambda: float) -> tuple[Array
 
 def scaled_advantages(
     settings: PPOSettings, heads: Product, units: Units, outcomes: Outcomes, paid: Paid,
-    weight: Array | None,
+    weight: Array | None, given_memory: Array | None = None,
 ) -> tuple[Units, Array, Array]:  # fmt: skip
     """The units with a rollout's advantages and returns, and both.
 
@@ -93,6 +94,7 @@ def scaled_advantages(
         outcomes: What followed the steps or decisions to learn from.
         paid: What the rollout paid.
         weight: (time, environments, heads): how much each counts, if not all alike.
+        given_memory: (time, environments): values given the memory action, if the critic tells.
 
     Returns:
         The units; advantages, (time, environments) or, if each head has its own, (time,
@@ -100,11 +102,17 @@ def scaled_advantages(
     """
     advantage, returns = advantages_and_returns(outcomes, settings.gae_lambda)
     units, usual = scaled(settings, units, advantage, returns, paid.outcome, weight)
-    shorter = settings.dense_gae_lambda
-    two = len(heads.heads) == 2 and not isinstance(heads.heads[0], Gaussian)
-    if shorter is None or weight is None or outcomes.value is None or not two:
+    shorter = None if isinstance(heads.heads[0], Gaussian) else settings.dense_gae_lambda
+    two = len(heads.heads) == 2 and weight is not None and outcomes.value is not None
+    if not two or (shorter is None and given_memory is None):
         return units, usual, returns
-    own, _ = advantages_and_returns(outcomes, shorter)
+    applies, gae_lambda = units.dense, jnp.asarray(settings.gae_lambda)
+    if shorter is not None:
+        varies = paid.varies(units)
+        gae_lambda = jnp.where(varies, shorter, gae_lambda)
+        applies &= varies | (given_memory is not None)
+    if given_memory is not None:
+        outcomes = outcomes._replace(value=given_memory)
+    own, _ = advantages_and_returns(outcomes, gae_lambda)
     own = scaled_alone(settings, units, own, paid.outcome, weight)
-    action = jnp.where(units.dense & paid.varies(units), own, usual)
-    return units, jnp.stack([action, usual], axis=-1), returns
+    return units, jnp.stack([jnp.where(applies, own, usual), usual], axis=-1), returns

@@ -33,6 +33,7 @@ from adastack.deep.update import (
     update,
 )
 from adastack.deep.waits import Decided
+from adastack.deep.worth import values_alone, worth_of
 from adastack.memory import get_rule
 from adastack.process.events import LEARNING
 
@@ -89,6 +90,7 @@ class StackAgent:
         self.net = ActorCritic(
             self.inputs.net_spec(), settings.net, self.heads.n_outputs - deviations, deviations,
             settings.critic, settings.shared, settings.hidden, settings.cell,
+            self.n_memory if settings.tells_worth else 0,
         )  # fmt: skip
         self.explorer = Explorer(self.inputs, self.heads, settings)
         self.act = jax.jit(self.sample)
@@ -175,7 +177,7 @@ class StackAgent:
         read = self.inputs.filled(stored, filled)
         stored = self.inputs.normalise(params, stored)
         if not self.settings.recurrent:
-            return self._net(params, stored, read)[1]
+            return values_alone(self._net(params, stored, read)[1])
         return stepped(self.net, params, self._cell_inputs(params, stored, read), carry)[1]
 
     def _cell_inputs(self, params: Params, leaves: list[Array], filled: Array | None) -> Array:
@@ -212,22 +214,26 @@ class StackAgent:
         """One update from one rollout; observations are gathered where they are needed."""
         s = self.settings
         columns = self.inputs.normalise(params, rollout.columns)
-        fixed = {name: part for name, part in params.items() if name != "params"}
-
-        def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
-            weighed = {**fixed, "params": weights}
-            return self._evaluation(*self._at_rows(weighed, columns, at), action)
-
         actions = rollout.action.reshape(s.steps_per_update, -1)
         at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
         weight = weights_of(s, rollout.decision, rollout.decided, len(self.heads.heads))
         (adam, units), paid = moments, Paid(rollout.reward, rollout.over)
         units, change = updated_units(s, units, *paid)
         params = change.of_critic(params)
-        value, last, bootstrap = map(change.of_values, (evaluation.value, last, rollout.bootstrap))
+        values = (evaluation.value, evaluation.predicted, last, rollout.bootstrap)
+        value, predicted, last, bootstrap = map(change.of_values, values)
         counts = counted(s, units, rollout.reward, rollout.decided)
         outcomes = self._outcomes(rollout._replace(bootstrap=bootstrap), value, last, counts)
-        units, advantage, returns = scaled_advantages(s, self.heads, units, outcomes, paid, weight)
+        given = predicted.reshape(rollout.over.shape) if s.tells_worth else None
+        units, advantage, returns = scaled_advantages(
+            s, self.heads, units, outcomes, paid, weight, given
+        )
+        fixed = {name: part for name, part in params.items() if name != "params"}
+
+        def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
+            weighed = {**fixed, "params": weights}
+            return self._evaluation(*self._at_rows(weighed, columns, at), action, units.dense)
+
         batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
         schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
@@ -247,15 +253,22 @@ class StackAgent:
         if not self.settings.recurrent:
             rows = slots[:-1].reshape(n, -1)
             evaluation = self._evaluation(*self._at_rows(params, columns, rows), actions)
-            return rows, evaluation, self._at_rows(params, columns, slots[-1])[1]
+            return rows, evaluation, values_alone(self._at_rows(params, columns, slots[-1])[1])
         begins = jnp.concatenate([jnp.zeros_like(over[:1]), over])
         outputs, value = self._at_rows(params, columns, (slots, rollout.carry, begins))
         at = slots[:-1], rollout.carry, begins[:-1]
         return at, self._evaluation(outputs[:n], value[:n], actions), value[n:]
 
-    def _evaluation(self, outputs: Array, value: Array, action: Array) -> Evaluation:
+    def _evaluation(
+        self, outputs: Array, value: Array, action: Array, tells: Array | bool = True
+    ) -> Evaluation:
+        """Of actions; ``tells``: whether what memory actions are worth counts."""
         log_probs = self.heads.log_probs(outputs, self._parts(action))
-        return Evaluation(log_probs, self._entropies(outputs), value)
+        found = Evaluation(log_probs, self._entropies(outputs), values_alone(value))
+        if not self.settings.tells_worth:
+            return found
+        worth = worth_of(value, self.heads.split(outputs)[-1], action[:, -1])
+        return found._replace(given_memory=found.value + jnp.where(tells, worth, 0.0))
 
     def _entropies(self, outputs: Array) -> Array:
         factors = [

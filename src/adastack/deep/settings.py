@@ -90,6 +90,10 @@ class PPOSettings:
     critic_clock: bool = False
     """Give the critic the storage time and age of each slot; the policy sees the stack alone. Not
     with a cell or a shared body, nor on finite tasks."""
+    critic_worth: bool = False
+    """Where rewards are dense, let the critic tell what each memory action is worth, and do not
+    blame the environment action for it. Needs count_once and two heads; not with a cell, nor on
+    finite tasks."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False
@@ -146,6 +150,12 @@ class PPOSettings:
         return self.critic_clock and self.critic and not self.shared and not self.recurrent
 
     @property
+    def tells_worth(self) -> bool:
+        """Whether the critic tells what memory actions are worth."""
+        two_heads = self.action_form == "factored" and self.count_once
+        return self.critic_worth and self.critic and two_heads and not self.recurrent
+
+    @property
     def waits(self) -> bool:
         """Whether choices stand; not with a cell, which may tell steps apart that look alike."""
         return self.count_once and not self.recurrent
@@ -192,7 +202,7 @@ _LEAGUE = replace(
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": _ROBUST,
-    "default": replace(_LEAGUE, scale_reward=True, look_back=True, critic_clock=True),
+    "default": replace(_LEAGUE, scale_reward=True, look_back=True, critic_clock=True, critic_worth=True),
     "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},
 }

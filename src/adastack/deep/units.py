@@ -90,7 +90,10 @@ class Change(NamedTuple):
             "kernel": weights["value"]["kernel"] * self.factor,
             "bias": self.of_values(weights["value"]["bias"]),
         }
-        return {**params, "params": {**weights, "value": value}}
+        changed = {**weights, "value": value}
+        if "worth" in weights:
+            changed["worth"] = {"kernel": weights["worth"]["kernel"] * self.factor}
+        return {**params, "params": changed}
 
 
 def no_units() -> Units:

@@ -55,6 +55,13 @@ class Evaluation(NamedTuple):
     """(rows, heads): of the environment action, then of the memory action."""
     value: Array
     """(rows,)."""
+    given_memory: Array | None = None
+    """(rows,): values given the memory action, if the critic tells them apart."""
+
+    @property
+    def predicted(self) -> Array:
+        """(rows,): what the critic expects of what was done."""
+        return self.value if self.given_memory is None else self.given_memory
 
 
 Evaluate = Callable[[Params, Any, Any], Evaluation]
@@ -113,7 +120,7 @@ def _losses(
     policy_loss = -(weight[:, : gain.shape[1]] * gain).mean(axis=0).sum()
     if not settings.critic:
         return policy_loss, jnp.zeros(()), weight
-    errors = (batch.returns - evaluation.value) ** 2
+    errors = (batch.returns - evaluation.predicted) ** 2
     return policy_loss, jnp.mean(weight[:, -1] * errors), weight
 
 
