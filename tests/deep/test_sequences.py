@@ -244,8 +244,7 @@ def test_tables_rows_and_policies_of_a_task_are_the_plain_network(task, rule, k,
     evaluated, plain, outputs, plain_outputs = found(params)
     for ours, theirs in [*((each, plain) for each in evaluated),
                          *((each, plain_outputs) for each in outputs)]:  # fmt: skip
-        for mine, expected in zip(ours, theirs, strict=True):
-            np.testing.assert_allclose(mine, expected, atol=1e-5)
+        jax.tree.map(partial(np.testing.assert_allclose, atol=1e-5), ours, theirs)
 
 
 @pytest.mark.parametrize(

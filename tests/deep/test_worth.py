@@ -1,4 +1,4 @@
-"""What the critic tells of memory actions: closed forms, where it counts, and that it is learned."""
+"""What the critic tells of memory actions: closed forms, where it counts, that it is learned."""
 
 from functools import cache, partial
 
@@ -36,10 +36,11 @@ def test_what_memory_actions_are_worth_is_nothing_on_average():
 
 
 @pytest.mark.parametrize("head", [Categorical((4,)), Gaussian(2)], ids=["moves", "torques"])
-def test_where_rewards_are_dense_the_action_is_judged_against_it(head):
+def test_where_rewards_are_dense_and_vary_the_action_is_judged_against_it(head):
     shape, going_on = (STEPS, ENVS), np.zeros((STEPS, ENVS), bool)
     value, following, given = RNG.normal(size=(3, *shape)).astype(np.float32)
-    for reward, dense in ((RNG.choice([-1.0, 1.0], shape), True), (np.zeros(shape), False)):
+    cases = [(RNG.choice([-1.0, 1.0], shape), True), (np.zeros(shape), False)]
+    for reward, applies in [*cases, (np.ones(shape), False)]:
         paid = Paid(jnp.asarray(reward, jnp.float32), going_on)
         units, _ = updated_units(ON, no_units(), *paid)
         counts = counted(ON, units, paid.reward, None)
@@ -52,7 +53,7 @@ def test_where_rewards_are_dense_the_action_is_judged_against_it(head):
         action, memory = np.moveaxis(np.asarray(advantage), -1, 0)
         usual = generalised_advantages(counts.reward, value, *rest, ON.gae_lambda)
         np.testing.assert_allclose(returns, usual + value, atol=1e-5)
-        if not dense:
+        if not applies:
             np.testing.assert_array_equal(action, memory)
             continue
         own = np.asarray(generalised_advantages(counts.reward, given, *rest, ON.gae_lambda))

@@ -1,7 +1,7 @@
 """What a rollout's steps or decisions were worth: advantages for each head, and returns.
 
-Where rewards are dense, an action may show its worth at once, while the loss of what was remembered
-costs all that follows. An eviction some steps later is then noise to the action, many times as
+Where rewards are dense and vary, an action may show its worth at once, while the loss of what was
+remembered costs all that follows. An eviction some steps later is then noise to the action, many times as
 large as what the action earned. So the action has an advantage of its own there, and the memory
 action keeps the usual one. With ``critic_worth`` it is taken against what the critic tells of the
 memory action (`adastack.deep.worth`). With ``dense_gae_lambda`` it looks less far ahead, if actions
@@ -57,14 +57,14 @@ class Paid(NamedTuple):
         """Whether a step had a reward or ended an attempt."""
         return self.over | (self.reward != 0)
 
-    def varies(self, units: Units) -> Array:
-        """Whether steps that end nothing are paid differently, so that some may be better."""
+    def tells_actions_apart(self, units: Units) -> Array:
+        """Whether rewards are dense, and steps that end nothing are paid differently."""
         most = jnp.where(self.over, -jnp.inf, self.reward).max()
         least = jnp.where(self.over, jnp.inf, self.reward).min()
-        return most - least > VARIES * jnp.abs(units.paid).max()
+        return units.dense & (most - least > VARIES * jnp.abs(units.paid).max())
 
 
-def advantages_and_returns(outcomes: Outcomes, gae_lambda: Array | float) -> tuple[Array, Array]:
+def advantages_and_returns(outcomes: Outcomes, gae_lambda: float) -> tuple[Array, Array]:
     """Advantages and the critic's targets; without a critic, returns are both."""
     reward, decided, value, next_value, terminated, over, gamma = outcomes
     if value is None or next_value is None:
@@ -103,16 +103,12 @@ def scaled_advantages(
     advantage, returns = advantages_and_returns(outcomes, settings.gae_lambda)
     units, usual = scaled(settings, units, advantage, returns, paid.outcome, weight)
     shorter = None if isinstance(heads.heads[0], Gaussian) else settings.dense_gae_lambda
-    two = len(heads.heads) == 2 and weight is not None and outcomes.value is not None
-    if not two or (shorter is None and given_memory is None):
+    one_for_both = len(heads.heads) == 1 or (shorter is None and given_memory is None)
+    if one_for_both or weight is None or outcomes.value is None:
         return units, usual, returns
-    applies, gae_lambda = units.dense, jnp.asarray(settings.gae_lambda)
-    if shorter is not None:
-        varies = paid.varies(units)
-        gae_lambda = jnp.where(varies, shorter, gae_lambda)
-        applies &= varies | (given_memory is not None)
     if given_memory is not None:
         outcomes = outcomes._replace(value=given_memory)
-    own, _ = advantages_and_returns(outcomes, gae_lambda)
+    own, _ = advantages_and_returns(outcomes, settings.gae_lambda if shorter is None else shorter)
     own = scaled_alone(settings, units, own, paid.outcome, weight)
-    return units, jnp.stack([jnp.where(applies, own, usual), usual], axis=-1), returns
+    action = jnp.where(paid.tells_actions_apart(units), own, usual)
+    return units, jnp.stack([action, usual], axis=-1), returns

@@ -224,6 +224,7 @@ class StackAgent:
         value, predicted, last, bootstrap = map(change.of_values, values)
         counts = counted(s, units, rollout.reward, rollout.decided)
         outcomes = self._outcomes(rollout._replace(bootstrap=bootstrap), value, last, counts)
+        tells = paid.tells_actions_apart(units)
         given = predicted.reshape(rollout.over.shape) if s.tells_worth else None
         units, advantage, returns = scaled_advantages(
             s, self.heads, units, outcomes, paid, weight, given
@@ -232,7 +233,7 @@ class StackAgent:
 
         def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
             weighed = {**fixed, "params": weights}
-            return self._evaluation(*self._at_rows(weighed, columns, at), action, units.dense)
+            return self._evaluation(*self._at_rows(weighed, columns, at), action, tells)
 
         batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)

@@ -16,7 +16,7 @@ def generalised_advantages(
     terminated: Array,
     over: Array,
     gamma: Array | float,
-    gae_lambda: Array | float,
+    gae_lambda: float,
 ) -> Array:
     """Generalised advantage estimates, time on the first axis.
 
@@ -35,7 +35,7 @@ def decision_advantages(
     next_value: Array,
     terminated: Array,
     over: Array,
-    gae_lambda: Array | float,
+    gae_lambda: float,
 ) -> Array:
     """Generalised advantage estimates of decisions, which may have lasted for many steps.
 

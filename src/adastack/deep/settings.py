@@ -91,9 +91,9 @@ class PPOSettings:
     """Give the critic the storage time and age of each slot; the policy sees the stack alone. Not
     with a cell or a shared body, nor on finite tasks."""
     critic_worth: bool = False
-    """Where rewards are dense, let the critic tell what each memory action is worth, and do not
-    blame the environment action for it. Needs count_once and two heads; not with a cell, nor on
-    finite tasks."""
+    """Where rewards are dense and vary, let the critic tell what each memory action is worth, and
+    do not blame the environment action for it. Needs count_once and two heads; not with a cell,
+    nor on finite tasks."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False
@@ -202,7 +202,9 @@ _LEAGUE = replace(
 PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": _ROBUST,
-    "default": replace(_LEAGUE, scale_reward=True, look_back=True, critic_clock=True, critic_worth=True),
+    "default": replace(
+        _LEAGUE, scale_reward=True, look_back=True, critic_clock=True, critic_worth=True
+    ),
     "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},
 }
