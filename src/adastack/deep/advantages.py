@@ -1,11 +1,12 @@
 """What a rollout's steps or decisions were worth: advantages for each head, and returns.
 
 Where rewards are dense and vary, an action may show its worth at once, while the loss of what was
-remembered costs all that follows. An eviction some steps later is then noise to the action, many times as
-large as what the action earned. So the action has an advantage of its own there, and the memory
-action keeps the usual one. With ``critic_worth`` it is taken against what the critic tells of the
-memory action (`adastack.deep.worth`). With ``dense_gae_lambda`` it looks less far ahead, if actions
-are discrete; where they show their worth later, that would hide it, so it has to be asked for.
+remembered costs all that follows. An eviction some steps later is then noise to the action, many
+times as large as what the action earned. So the action has an advantage of its own there, and the
+memory action keeps the usual one. With ``critic_worth`` it is taken against what the critic tells
+of the memory action (`adastack.deep.worth`). With ``dense_gae_lambda`` it looks less far ahead, if
+actions are discrete; where they show their worth later, that would hide it, so it has to be asked
+for.
 """
 
 from __future__ import annotations
