@@ -105,6 +105,7 @@ def test_each_head_is_moved_by_its_own_advantage():
     np.testing.assert_allclose(shared, -own[:, [0, 0]] / rows, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["repeat-first:length=6", "popgym-repeat-first"])
 def test_trainers_use_it_where_rewards_are_dense_and_vary(task):
     """Over tables and compiled: one update gives another policy with it than without."""

@@ -91,6 +91,7 @@ def test_local_and_ray_workers_share_a_store(cluster, tmp_path):
     assert sorted(log.read_text().split()) == sorted(str(n) for n in range(10))
 
 
+@pytest.mark.slow
 def test_modules_of_the_user_reach_the_workers(cluster, tmp_path, monkeypatch):
     """A task that only a module beside the user knows; local workers are tried with the league."""
     (tmp_path / "tasks_for_ray.py").write_text(
