@@ -53,7 +53,7 @@ def learned(env=Recall, steps=128, **more):
     "env",
     [
         "passive-tmaze:length=3",
-        "CartPole-v1",
+        pytest.param("CartPole-v1", marks=pytest.mark.slow),
         pytest.param(Recall(), marks=pytest.mark.slow),
         Recall,
         lambda: Recall(5),

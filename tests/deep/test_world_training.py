@@ -95,6 +95,7 @@ def test_pictures_are_learned_from_by_convolutions():
     assert log.reward.shape == (4, 2)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_on_a_world_ends_as_if_it_had_not(tmp_path, capsys, monkeypatch):
     spec, words = CUBE, ("--k", "2", "--steps", "320")
     assert train(spec, tmp_path / "whole", *words) == 0
