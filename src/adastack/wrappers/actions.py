@@ -62,6 +62,9 @@ class ActionForm(ABC):
             raise ValueError(
                 f"action must be a pair (action, memory action), actual: {action!r}"
             ) from None
+        # The usual case, without another call at each step.
+        if type(memory_action) is int and 0 <= memory_action < self.n_memory:
+            return env_action, memory_action
         return env_action, self._checked(memory_action)
 
     def _checked(self, memory_action: Any) -> int:
