@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from adastack import Agent
 from adastack.deep.advantages import Outcomes, Paid, scaled_advantages
 from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.gae import generalised_advantages
@@ -129,11 +128,3 @@ def test_who_does_not_tell():
     for off in ({"cell": "gru"}, {"action_form": "flat"}, {"critic": False}, {"count_once": False}):
         assert not settings_for("default", "ppo", {"critic_worth": True} | off).tells_worth
     assert ON.tells_worth
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 100])
-def test_one_card_is_kept_for_hundreds_of_others_by_default(seed):
-    agent = Agent("popgym-repeat-first:level=medium", k=2, algo="ppo", seed=seed)
-    agent.learn(1_000_000, progress=False)
-    assert agent.evaluate(episodes=20)["return"] >= 0.99
