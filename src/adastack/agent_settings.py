@@ -73,9 +73,9 @@ class AgentSettings(TypedDict, total=False):
     count_once: bool
     """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     critic_worth: bool
-    """Where rewards are dense and vary, let the critic tell what each memory action is worth, and
-    do not blame the environment action for it. Needs count_once and two heads; not with a cell,
-    nor on finite tasks."""
+    """Where rewards are dense and vary, let the critic estimate what each memory action is worth,
+    and do not blame the environment action for it. Needs count_once, scale_reward and two heads;
+    not with a cell, nor on finite tasks."""
     limits_end: bool
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool

@@ -132,7 +132,7 @@ class Run:
             return cls.create(path, settings)
         run = cls.open(path)
         stored = dict(run.settings)
-        if defaults is not None:
+        if defaults is not None and isinstance(stored.get("settings"), Mapping):
             stored["settings"] = {**defaults, **stored["settings"]}
         for name, value in settings.items():
             # A module may have been renamed; the task's name is compared.

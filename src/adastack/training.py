@@ -10,7 +10,7 @@ import importlib
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -356,9 +356,9 @@ def train(
 
 
 def _resumed(path: Path, document: Mapping[str, Any]) -> Run:
+    """The run to go on with; settings that did not exist when it was begun have their defaults."""
     settings = _load(algorithm(document["algo"]).settings)(document["preset"], document["algo"], {})
-    known = {field.name: field.default for field in fields(settings)}
-    return Run.resume(path, document, known)
+    return Run.resume(path, document, asdict(type(settings)()))
 
 
 def run_session(run: Run, session: Session, progress: Progress) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the critic tells of memory actions: closed forms, where it counts, that it is learned."""
+"""What memory actions are worth: closed forms, where it counts, that it is learned."""
 
 from functools import cache, partial
 
@@ -124,7 +124,13 @@ def test_where_rewards_are_sparse_nothing_changes():
     jax.tree.map(partial(np.testing.assert_allclose, atol=1e-6), ours, theirs)
 
 
-def test_who_does_not_tell():
-    for off in ({"cell": "gru"}, {"action_form": "flat"}, {"critic": False}, {"count_once": False}):
-        assert not settings_for("default", "ppo", {"critic_worth": True} | off).tells_worth
-    assert ON.tells_worth
+def test_who_does_not_estimate_it():
+    for off in (
+        {"cell": "gru"},
+        {"action_form": "flat"},
+        {"critic": False},
+        {"count_once": False},
+        {"scale_reward": False},
+    ):
+        assert not settings_for("default", "ppo", {"critic_worth": True} | off).estimates_worth
+    assert ON.estimates_worth

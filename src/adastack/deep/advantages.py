@@ -3,8 +3,8 @@
 Where rewards are dense and vary, an action may show its worth at once, while the loss of what was
 remembered costs all that follows. An eviction some steps later is then noise to the action, many
 times as large as what the action earned. So the action has an advantage of its own there, and the
-memory action keeps the usual one. With ``critic_worth`` it is taken against what the critic tells
-of the memory action (`adastack.deep.worth`). With ``dense_gae_lambda`` it looks less far ahead, if
+memory action keeps the usual one. With ``critic_worth`` it is taken against what the memory
+action was worth (`adastack.deep.worth`). With ``dense_gae_lambda`` it looks less far ahead, if
 actions are discrete; where they show their worth later, that would hide it, so it has to be asked
 for.
 """
@@ -58,7 +58,7 @@ class Paid(NamedTuple):
         """Whether a step had a reward or ended an attempt."""
         return self.over | (self.reward != 0)
 
-    def tells_actions_apart(self, units: Units) -> Array:
+    def dense_and_varied(self, units: Units) -> Array:
         """Whether rewards are dense, and steps that end nothing are paid differently."""
         most = jnp.where(self.over, -jnp.inf, self.reward).max()
         least = jnp.where(self.over, jnp.inf, self.reward).min()
@@ -95,7 +95,7 @@ def scaled_advantages(
         outcomes: What followed the steps or decisions to learn from.
         paid: What the rollout paid.
         weight: (time, environments, heads): how much each counts, if not all alike.
-        given_memory: (time, environments): values given the memory action, if the critic tells.
+        given_memory: (time, environments): values given the memory action, if the critic has them.
 
     Returns:
         The units; advantages, (time, environments) or, if each head has its own, (time,
@@ -111,5 +111,5 @@ def scaled_advantages(
         outcomes = outcomes._replace(value=given_memory)
     own, _ = advantages_and_returns(outcomes, settings.gae_lambda if shorter is None else shorter)
     own = scaled_alone(settings, units, own, paid.outcome, weight)
-    action = jnp.where(paid.tells_actions_apart(units), own, usual)
+    action = jnp.where(paid.dense_and_varied(units), own, usual)
     return units, jnp.stack([action, usual], axis=-1), returns

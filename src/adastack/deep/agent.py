@@ -90,7 +90,7 @@ class StackAgent:
         self.net = ActorCritic(
             self.inputs.net_spec(), settings.net, self.heads.n_outputs - deviations, deviations,
             settings.critic, settings.shared, settings.hidden, settings.cell,
-            self.n_memory if settings.tells_worth else 0,
+            self.n_memory if settings.estimates_worth else 0,
         )  # fmt: skip
         self.explorer = Explorer(self.inputs, self.heads, settings)
         self.act = jax.jit(self.sample)
@@ -224,8 +224,8 @@ class StackAgent:
         value, predicted, last, bootstrap = map(change.of_values, values)
         counts = counted(s, units, rollout.reward, rollout.decided)
         outcomes = self._outcomes(rollout._replace(bootstrap=bootstrap), value, last, counts)
-        tells = paid.tells_actions_apart(units)
-        given = predicted.reshape(rollout.over.shape) if s.tells_worth else None
+        applies = paid.dense_and_varied(units)
+        given = predicted.reshape(rollout.over.shape) if s.estimates_worth else None
         units, advantage, returns = scaled_advantages(
             s, self.heads, units, outcomes, paid, weight, given
         )
@@ -233,7 +233,7 @@ class StackAgent:
 
         def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
             weighed = {**fixed, "params": weights}
-            return self._evaluation(*self._at_rows(weighed, columns, at), action, tells)
+            return self._evaluation(*self._at_rows(weighed, columns, at), action, applies)
 
         batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
@@ -261,15 +261,15 @@ class StackAgent:
         return at, self._evaluation(outputs[:n], value[:n], actions), value[n:]
 
     def _evaluation(
-        self, outputs: Array, value: Array, action: Array, tells: Array | bool = True
+        self, outputs: Array, value: Array, action: Array, applies: Array | bool = True
     ) -> Evaluation:
-        """Of actions; ``tells``: whether what memory actions are worth counts."""
+        """Of actions; ``applies``: whether what memory actions are worth counts."""
         log_probs = self.heads.log_probs(outputs, self._parts(action))
         found = Evaluation(log_probs, self._entropies(outputs), values_alone(value))
-        if not self.settings.tells_worth:
+        if not self.settings.estimates_worth:
             return found
         worth = worth_of(value, self.heads.split(outputs)[-1], action[:, -1])
-        return found._replace(given_memory=found.value + jnp.where(tells, worth, 0.0))
+        return found._replace(given_memory=found.value + jnp.where(applies, worth, 0.0))
 
     def _entropies(self, outputs: Array) -> Array:
         factors = [

@@ -91,9 +91,9 @@ class PPOSettings:
     """Give the critic the storage time and age of each slot; the policy sees the stack alone. Not
     with a cell or a shared body, nor on finite tasks."""
     critic_worth: bool = False
-    """Where rewards are dense and vary, let the critic tell what each memory action is worth, and
-    do not blame the environment action for it. Needs count_once and two heads; not with a cell,
-    nor on finite tasks."""
+    """Where rewards are dense and vary, let the critic estimate what each memory action is worth,
+    and do not blame the environment action for it. Needs count_once, scale_reward and two heads;
+    not with a cell, nor on finite tasks."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False
@@ -150,9 +150,9 @@ class PPOSettings:
         return self.critic_clock and self.critic and not self.shared and not self.recurrent
 
     @property
-    def tells_worth(self) -> bool:
-        """Whether the critic tells what memory actions are worth."""
-        two_heads = self.action_form == "factored" and self.count_once
+    def estimates_worth(self) -> bool:
+        """Whether the critic estimates what memory actions are worth."""
+        two_heads = self.action_form == "factored" and self.count_once and self.scale_reward
         return self.critic_worth and self.critic and two_heads and not self.recurrent
 
     @property

@@ -1,11 +1,12 @@
-"""What memory actions are worth, as the critic tells it.
+"""What memory actions are worth: a baseline for the environment action that depends on them.
 
 Where each step is paid, an eviction that loses what mattered costs all that follows. In the
 advantage of an environment action, evictions some steps later are then noise, many times as large
-as what the action earned. So the critic also tells what each memory action is worth, and the
-environment action is judged against that instead of the value of the stack. Both actions are drawn
-independently, so this leaves the mean of its gradient as it is and takes noise from it: a control
-variate. What memory actions are worth is on average nothing, by the policy's own probabilities.
+as what the action earned. So the critic also estimates what each memory action is worth, and the
+environment action is judged against that instead of the value of the stack. Where both actions are
+drawn anew at each step, this leaves the mean of its gradient as it is and takes noise from it: a
+control variate. (Where noise is held, later memory actions are not independent, and this holds up
+to that.) By the policy's own probabilities, memory actions are on average worth nothing.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class ActorCritic(nn.Module):
     cell: str = NO_CELL
     """What carries a state through the episode, between the towers and the heads."""
     n_worths: int = 0
-    """Memory actions whose worth the critic tells, beside the value; see `adastack.deep.worth`."""
+    """Memory actions whose worth is estimated beside the value; see `adastack.deep.worth`."""
 
     def setup(self) -> None:
         """Builds the towers: actor, and critic unless it is shared or absent."""
