@@ -118,9 +118,8 @@ def test_where_rewards_are_sparse_nothing_changes():
     def seldom(action):
         return np.where(np.arange(STEPS)[:, None] == STEPS - 1, action[..., 0], 0)
 
-    ours, theirs = (learned(stack_agent(tells), seldom, 3)["params"] for tells in (True, False))
-    worth = ours.pop("worth")
-    assert not worth["kernel"].any()
+    ours, theirs = (learned(stack_agent(worth), seldom, 3)["params"] for worth in (True, False))
+    assert not ours.pop("worth")["kernel"].any()
     jax.tree.map(partial(np.testing.assert_allclose, atol=1e-6), ours, theirs)
 
 

@@ -56,7 +56,7 @@ class Evaluation(NamedTuple):
     value: Array
     """(rows,)."""
     given_memory: Array | None = None
-    """(rows,): values given the memory action, if the critic tells them apart."""
+    """(rows,): values given the memory action, if the critic has them."""
 
     @property
     def predicted(self) -> Array:
