@@ -133,8 +133,9 @@ class FiniteTrainer:
                 )
             params = change.of_critic(params)
             now = with_bonus(schedule, units)
-            params, adam, learning = update(
-                params, adam, batch, key, now, self.network.evaluate, self.settings
+            params, adam, learning = self.network.learn_from(
+                batch.inputs,
+                lambda evaluate: update(params, adam, batch, key, now, evaluate, self.settings),
             )
             return params, (adam, units), chain, learning
 

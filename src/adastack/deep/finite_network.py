@@ -7,7 +7,8 @@ that begin alike; see `adastack.deep.networks.prefixes`.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -18,11 +19,13 @@ from adastack.deep.network_table import NETWORKS
 from adastack.deep.networks import ActorCritic, act, over_prefixes, policy_and_value
 from adastack.deep.networks.observations import Leaf, check_net
 from adastack.deep.networks.prefixes import Prefixes, prefixes_of
+from adastack.deep.networks.visited import FEWEST, Part, Visited
 from adastack.deep.settings import PPOSettings
-from adastack.deep.update import Evaluation, Params
+from adastack.deep.update import Evaluate, Evaluation, Params
 from adastack.process.induced import Induced
 from adastack.process.policy import split_actions
 
+T = TypeVar("T")
 Tabulated = tuple[Array, Array]
 """Outputs and values of all agent states."""
 
@@ -42,6 +45,7 @@ class FiniteNetwork:
         self.masked = NETWORKS[settings.net].sequence and not settings.read_empty
         self.prefixes = self._prefixes()
         self.tabulated = self._tabulated()
+        self.visited = self._visited()
         self.heads = heads_for(self.n_actions, self.n_memory, settings.action_form)
         spec = Leaf("onehot", (induced.task.n_observations + 1,))
         check_net(settings.net, spec)
@@ -73,6 +77,12 @@ class FiniteNetwork:
         if NETWORKS[self.settings.net].sequence:
             return self.prefixes is not None
         return self.induced.n_agent_states <= self.settings.batch_size
+
+    def _visited(self) -> Visited | None:
+        """What finds the prefixes that a rollout visited, if reading those alone saves time."""
+        if self.prefixes is None or self.settings.recurrent or len(self.prefixes) < FEWEST:
+            return None
+        return Visited(self.prefixes) if NETWORKS[self.settings.net].reads_parts else None
 
     def _filled(self, stacks: Array) -> Array | None:
         """How many slots of each stack are read; all, if None."""
@@ -117,6 +127,23 @@ class FiniteNetwork:
         """As `evaluate`, from ``table`` if it is there already."""
         return self._evaluation(self._rows(params, table, agent), joint)
 
+    def learn_from(self, agent: Array, learn: Callable[[Evaluate], T]) -> T:
+        """Calls ``learn`` with an `evaluate` that is right for these agent states.
+
+        It reads no more stacks than it must, if that saves time.
+        """
+        if self.visited is None:
+            return learn(self.evaluate)
+
+        def of_part(part: Part) -> T:
+            def evaluate(params: Params, agent: Array, joint: Array) -> Evaluation:
+                rows = self._row(*over_prefixes(self.net, params, part))
+                return self._evaluation(_look_up(rows, part.row[agent]), joint)
+
+            return learn(evaluate)
+
+        return self.visited.switch(agent, of_part)
+
     def evaluate_plainly(self, params: Params, agent: Array, joint: Array) -> Evaluation:
         """What `evaluate` gives, by the definition of the network: row by row, slot by slot."""
         stacks = self.stacks[agent]
@@ -132,9 +159,7 @@ class FiniteNetwork:
         """What `_row` gives, at agent states."""
         if not self.tabulated:
             return self._row(*self._of(params, self.stacks[agent]))
-        rows = self._row(*(self.tabulate(params) if table is None else table))
-        # A product with one-hot rows looks up on the way there and sums up on the way back.
-        return jax.nn.one_hot(agent, len(rows)) @ rows
+        return _look_up(self._row(*(self.tabulate(params) if table is None else table)), agent)
 
     def _row(self, outputs: Array, value: Array) -> Array:
         """(rows, options + heads + 1): log-probabilities of the options, entropies, the value."""
@@ -151,6 +176,11 @@ class FiniteNetwork:
             begin += head.n_outputs
         entropies = rows[:, begin:-1]
         return Evaluation(jnp.stack(log_probs, axis=1), entropies, rows[:, -1])
+
+
+def _look_up(rows: Array, at: Array) -> Array:
+    """A product with one-hot rows looks up on the way there and sums up on the way back."""
+    return jax.nn.one_hot(at, len(rows)) @ rows
 
 
 def heads_for(n_actions: int, n_memory: int, form: str) -> Product:

@@ -26,6 +26,8 @@ class Network:
     """How fast it usually trains on one core, for estimates where nothing was measured."""
     sequence: bool = False
     """Whether it reads the slots one after the other, from the oldest that is filled."""
+    reads_parts: bool = False
+    """Whether ``read_prefixes`` takes less time for some of the prefixes than for all."""
     convolve: bool = True
     """Whether images pass through convolutions first."""
 
@@ -37,7 +39,9 @@ class Network:
 NETWORKS: dict[str, Network] = {
     "mlp": Network("adastack.deep.networks.mlp", "mlp", 6e4, convolve=False),
     "lstm": Network("adastack.deep.networks.lstm", "lstm", 2.4e4, sequence=True),
-    "transformer": Network("adastack.deep.networks.transformer", "transformer", 1e4, sequence=True),
+    "transformer": Network(
+        "adastack.deep.networks.transformer", "transformer", 1e4, sequence=True, reads_parts=True
+    ),
     "cnn": Network("adastack.deep.networks.mlp", "mlp", 1e3),
 }
 """The networks by name."""

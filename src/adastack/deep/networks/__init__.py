@@ -16,6 +16,7 @@ from adastack.deep.cell_table import NO_CELL
 from adastack.deep.network_table import NETWORKS
 from adastack.deep.networks.observations import SlotEncoder, Spec
 from adastack.deep.networks.prefixes import Prefixes
+from adastack.deep.networks.visited import Part
 
 
 class ActorCritic(nn.Module):
@@ -150,7 +151,7 @@ def act(net: ActorCritic, params: Any, slots: Any, filled: Array | None = None) 
     return cast(Array, net.apply(params, read, method="outputs"))
 
 
-def over_prefixes(net: ActorCritic, params: Any, prefixes: Prefixes) -> tuple[Array, Array]:
+def over_prefixes(net: ActorCritic, params: Any, prefixes: Prefixes | Part) -> tuple[Array, Array]:
     """Policy outputs and values of all stacks of a sequence network's one-hot symbols."""
     read = read_prefixes(net, params, prefixes)
     return cast(tuple[Array, Array], net.apply(params, read, method="heads"))
@@ -167,7 +168,7 @@ def read_stacks(
     return cast(list[Array], network.load().read(_bodies(net, params), features, filled))
 
 
-def read_prefixes(net: ActorCritic, params: Any, prefixes: Prefixes) -> list[Array]:
+def read_prefixes(net: ActorCritic, params: Any, prefixes: Prefixes | Part) -> list[Array]:
     """What each tower reads of all stacks of a sequence network's one-hot symbols."""
     return cast(list[Array], NETWORKS[net.net].load().read_prefixes(_bodies(net, params), prefixes))
 

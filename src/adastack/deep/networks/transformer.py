@@ -15,6 +15,7 @@ from jax import Array
 from adastack.deep.networks.observations import Spec, n_features
 from adastack.deep.networks.prefixes import Prefixes
 from adastack.deep.networks.slots import from_oldest, look_up, newest
+from adastack.deep.networks.visited import Part
 
 EPSILON = 1e-6
 SCORES_PER_SLOT = 800
@@ -81,8 +82,8 @@ def read(bodies: Sequence[Any], features: Sequence[Array], filled: Array | None)
     return [tower(body, each) for body, each in zip(bodies, features, strict=True)]
 
 
-def read_prefixes(bodies: Sequence[Any], prefixes: Prefixes) -> list[Array]:
-    """What each body says of all stacks of one-hot symbols, (stacks, hidden)."""
+def read_prefixes(bodies: Sequence[Any], prefixes: Prefixes | Part) -> list[Array]:
+    """What each body says of all stacks of one-hot symbols, or of a part: (stacks, hidden)."""
     symbol, depth, end = (
         jnp.asarray(part) for part in (prefixes.symbol, prefixes.depth, prefixes.end)
     )

@@ -1,0 +1,87 @@
+"""An update reads the stacks that its rollout met, and finds what reading all of them finds."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from adastack.deep.finite import FiniteTrainer
+from adastack.deep.networks.prefixes import prefixes_of
+from adastack.deep.networks.visited import Visited
+from adastack.deep.settings import PPOSettings
+from adastack.process import induce
+from adastack.tasks import passive_tmaze
+
+INDUCED = induce(passive_tmaze(16, random_length=True), "frame", 16)
+
+
+@pytest.mark.parametrize("read_empty", [False, True])
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 1.0])
+def test_a_part_has_what_its_stacks_begin_with(share, read_empty):
+    prefixes = prefixes_of(INDUCED.stacks, INDUCED.task.empty, read_empty, 10**6)
+    rng = np.random.default_rng(0)
+    n = INDUCED.n_agent_states
+    stacks = rng.choice(n, size=max(1, int(share * n)), replace=False)
+    visited, parts = Visited(prefixes), []
+
+    def spelled(part):
+        """What the rows of the part spell: their symbols in order, -1 where none."""
+        parts.append(len(part.symbol))
+        seen = part.sees[part.end]
+        order = jnp.argsort(jnp.where(seen, part.depth, len(part.depth)), axis=1)[:, :16]
+        held = jnp.take_along_axis(seen, order, axis=1)
+        letters = jnp.where(held, part.symbol[order], -1)
+        return letters[part.row % len(letters)]
+
+    found = np.asarray(jax.jit(lambda at: visited.switch(at, spelled))(jnp.asarray(stacks)))
+    assert sorted(parts) == visited.sizes
+    for stack in stacks:
+        whole = INDUCED.stacks[stack]
+        read = whole if read_empty else whole[whole != INDUCED.task.empty]
+        assert [s for s in found[stack].tolist() if s >= 0] == read.tolist()
+
+
+def test_the_smallest_part_that_is_enough_is_read():
+    prefixes = prefixes_of(INDUCED.stacks, INDUCED.task.empty, False, 10**6)
+    visited = Visited(prefixes)
+    run = jax.jit(lambda at: visited.switch(at, lambda part: jnp.int32(len(part.symbol))))
+    depth = prefixes.depth[prefixes.end]
+    assert int(run(jnp.asarray([int(np.argmin(depth))] * 60))) == visited.sizes[0] < len(prefixes)
+    everything = np.arange(INDUCED.n_agent_states)
+    assert int(run(jnp.asarray(everything))) == len(prefixes)
+    for size in visited.sizes:
+        # The shortest stacks need no prefix but themselves.
+        first = np.argsort(depth, kind="stable")[:size]
+        assert int(run(jnp.asarray(np.resize(first, 60)))) == size
+
+
+@pytest.mark.parametrize("n_met", [5, pytest.param(60, marks=pytest.mark.slow)])
+def test_an_update_finds_what_a_plain_one_finds(n_met):
+    trainer = FiniteTrainer(INDUCED, PPOSettings(net="transformer", hidden=8))
+    network = trainer.network
+    assert network.visited is not None
+    params = jax.tree.map(lambda leaf: leaf[0], trainer.init([0])).params
+    rng = np.random.default_rng(1)
+    agent = jnp.asarray(rng.choice(60, n_met, replace=False)[rng.integers(n_met, size=128)])
+    joint = jnp.asarray(rng.integers(network.n_actions * network.n_memory, size=128))
+
+    def slopes(evaluate):
+        def number(params):
+            found = evaluate(params, agent, joint)
+            return sum((jnp.sin(jnp.arange(leaf.size)) * leaf.ravel()).sum() for leaf in found[:3])
+
+        return jax.value_and_grad(number)(params)
+
+    ours = jax.jit(lambda: network.learn_from(agent, slopes))()
+    plain = jax.jit(lambda: slopes(network.evaluate_plainly))()
+    for mine, theirs in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
+        scale = max(1.0, float(jnp.abs(theirs).max()))
+        np.testing.assert_allclose(mine, theirs, atol=1e-5 * scale)
+    assert max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(plain[1])) > 1e-2
+
+
+@pytest.mark.parametrize(("net", "rule", "k"), [("lstm", "frame", 16), ("transformer", "frame", 4)])
+def test_all_are_read_where_a_part_would_save_nothing(net, rule, k):
+    task = passive_tmaze(k, random_length=True)
+    trainer = FiniteTrainer(induce(task, rule, k), PPOSettings(net=net, hidden=8))
+    assert trainer.network.visited is None
