@@ -13,6 +13,7 @@ from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.exploration import once, periods
 from adastack.deep.finite import FiniteTrainer
 from adastack.deep.gae import decision_advantages, decision_returns, generalised_advantages
+from adastack.deep.heads import Bernoulli, Categorical, Gaussian
 from adastack.deep.settings import PRESETS, settings_for
 from adastack.deep.units import Counted
 from adastack.deep.update import _rows_that_count
@@ -165,11 +166,19 @@ def test_a_held_decision_that_is_met_in_several_waits_counts_once():
 
 
 def test_every_second_environment_holds_its_noise():
-    assert periods(50, 3, [True, False]).sparse.tolist() == [[50, 1], [1, 1], [50, 1]]
+    sparse = periods(50, 3, [Categorical((3,)), Categorical((2,))]).sparse
+    assert sparse.tolist() == [[50, 50], [1, 1], [50, 50]]
+
+
+def test_every_fourth_environment_holds_real_valued_actions_and_nothing_else():
+    found = periods(50, 8, [Gaussian(2), Categorical((2,))])
+    for each in found:
+        assert each[:, 0].tolist() == [1, 1, 1, 50] * 2
+        assert each[3].tolist() == each[7].tolist() == [50, 1]
 
 
 def test_where_rewards_are_dense_three_of_four_hold_the_noise_of_the_memory_alone():
-    dense = periods(50, 8, [True, True]).dense
+    dense = periods(50, 8, [Bernoulli(1), Categorical((2,))]).dense
     assert dense[:, 0].tolist() == [1] * 8
     assert dense[:, 1].tolist() == [50, 50, 50, 1] * 2
 

@@ -16,6 +16,10 @@ Held action noise would be credited to the memory action, because both persist f
 of steps. So action noise is then drawn anew at each step, and three of four environments hold the
 memory action's noise, regardless of the newest observation.
 
+Actions that are real numbers cancel out if their noise is drawn anew at each step: a cart that is
+pushed to and fro stays where it is, however the rewards come. So the fourth of four environments,
+which holds no memory noise, holds that of such an action (as gSDE does, Raffin et al. 2022).
+
 Stacks of symbols are told apart exactly. Stacks of real numbers are told apart by a few random cuts
 through the normalised observations, drawn anew with each period.
 """
@@ -29,6 +33,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from adastack.deep.heads import Gaussian, Head
 from adastack.deep.settings import PPOSettings
 from adastack.deep.waits import Decided
 
@@ -55,22 +60,24 @@ class Periods(NamedTuple):
     """The same where rewards are dense."""
 
 
-def periods(longest: int, n_envs: int, holds: Sequence[bool]) -> Periods:
+def periods(longest: int, n_envs: int, heads: Sequence[Head]) -> Periods:
     """The longest periods of the environments.
 
     Where rewards are sparse, every second environment holds its noise. The others explore as usual:
     where the way to an outcome is a walk rather than a habit, noise that stays makes an agent run
-    in circles.
+    in circles. Real-valued actions are held in every fourth, alone: what they do adds up, so that
+    more would keep them from learning to be precise.
 
     Args:
         longest: In steps.
         n_envs: The environments side by side.
-        holds: Whether each head's noise can be held; the first is the action's.
+        heads: Those of the policy; the first is the action's.
     """
-    env, can = jnp.arange(n_envs)[:, None], jnp.asarray(holds)
-    later = jnp.arange(len(holds)) > 0
-    sparse, dense = (env % 2 == 0) & can, (env % 4 != 3) & can & later
-    return Periods(*(jnp.where(held, float(longest), 1.0) for held in (sparse, dense)))
+    env, later = jnp.arange(n_envs)[:, None], jnp.arange(len(heads)) > 0
+    real = jnp.asarray([isinstance(head, Gaussian) for head in heads])
+    sparse, dense = env % 2 == 0, (env % 4 != 3) & later
+    held = (jnp.where(real, env % 4 == 3, choices) for choices in (sparse, dense))
+    return Periods(*(jnp.where(each, float(longest), 1.0) for each in held))
 
 
 def first_noise(bits: Array) -> Held:

@@ -22,7 +22,7 @@ from adastack.deep.exploration import (
     situation_of_symbols,
     with_density,
 )
-from adastack.deep.heads import Categorical, Gaussian, Product, joined_actions
+from adastack.deep.heads import Categorical, Product, joined_actions
 from adastack.deep.inputs import Inputs
 from adastack.deep.networks.observations import leaves_in
 from adastack.deep.settings import PPOSettings
@@ -65,9 +65,7 @@ class Explorer:
     def __init__(self, inputs: Inputs, heads: Product, settings: PPOSettings) -> None:
         self.inputs, self.heads, self.settings = inputs, heads, settings
         self.holds = settings.hold_noise > 1
-        # A Gaussian's noise is not held: its action moves on by itself.
-        holds = [not isinstance(head, Gaussian) for head in heads.heads]
-        self._longest = periods(settings.hold_noise, settings.n_envs, holds)
+        self._longest = periods(settings.hold_noise, settings.n_envs, heads.heads)
         self.go_on = jax.jit(self.gone_on)
 
     def begin(self, n_envs: int, seed: int, update: int, longest: int = 0) -> Exploring:

@@ -81,7 +81,8 @@ class PPOSettings:
     """Never evict the newest slot while another one is empty."""
     hold_noise: int = 1
     """Longest period, in steps, for which every second environment holds its noise; with dense
-    rewards three of four, the memory action's alone. 1 draws it anew at each step."""
+    rewards three of four, the memory action's alone; every fourth, alone, that of a real-valued
+    action. 1 draws it anew at each step."""
     look_back: bool = False
     """Let the memory action's held noise ignore the newest slot in half of its periods (with dense
     rewards: in all)."""
