@@ -7,6 +7,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")
@@ -94,6 +95,19 @@ def test_the_notebook_runs(monkeypatch, tmp_path):
 def test_ordinary_tasks_are_reached(task, monkeypatch, capsys):
     out = run("ordinary.py", monkeypatch, capsys, task, "--seeds", "0", "--steps", "1600")
     assert 0 <= float(out.split()[-1]) <= 1
+
+
+@pytest.mark.parametrize("task", ["cartpole", pytest.param("pendulum", marks=pytest.mark.slow)])
+def test_classic_control_is_reached_without_velocities(task, monkeypatch, capsys):
+    asked = (task, "--k", "3", "--seeds", "0", "--steps", "1600", "--set", "batch_size=100")
+    out = run("no_velocities.py", monkeypatch, capsys, *asked)
+    assert np.isfinite(float(out.split()[-1]))
+
+
+@pytest.mark.slow
+def test_a_car_without_its_speed_gets_up_the_mountain(monkeypatch, capsys):
+    out = run("no_velocities.py", monkeypatch, capsys, "mountain-car", "--seeds", "0")
+    assert float(out.split()[-1]) >= 91.5
 
 
 @pytest.mark.slow

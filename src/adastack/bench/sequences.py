@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from adastack.bench.figure import Figure, interleaved
-from adastack.deep.finite import FiniteTrainer
+from adastack.deep.finite import FiniteTrainer, Learner
 from adastack.deep.settings import PPOSettings
 from adastack.deep.update import Batch, Evaluate, Schedule, descend, loss
 from adastack.process import induce
@@ -19,6 +21,9 @@ from adastack.tasks.finite import FiniteTask
 
 NETS = ("lstm", "transformer")
 REPEATS = 15
+Learn = Callable[[Evaluate], Any]
+Way = Callable[[Learn], Any]
+"""Gives an update the function that evaluates its steps."""
 
 
 def measure() -> list[Figure]:
@@ -43,27 +48,39 @@ def measure() -> list[Figure]:
 
 def _ratio(net: str, task: FiniteTask, rule: str, stack_size: int) -> float:
     trainer = FiniteTrainer(induce(task, rule, stack_size), PPOSettings(net=net))
-    ways = {"plain": trainer.network.evaluate_plainly, "ours": trainer.network.evaluate}
-    times = interleaved({name: _step(trainer, way) for name, way in ways.items()}, REPEATS)
+    network, learner = trainer.network, trainer.init([0])
+    _, _, steps = jax.jit(trainer.rollouts)(learner, jax.vmap(jax.random.key)(jnp.zeros(1, int)))
+    agent, joint = steps.agent[0].reshape(-1), steps.joint[0].reshape(-1)
+    one = jax.tree.map(lambda leaf: leaf[0], learner)
+
+    def plain(learn: Learn) -> Any:
+        return learn(network.evaluate_plainly)
+
+    ways: dict[str, Way] = {"plain": plain, "ours": partial(network.learn_from, agent)}
+    times = interleaved(
+        {name: _step(trainer, one, agent, joint, way) for name, way in ways.items()}, REPEATS
+    )
     return times["plain"] / times["ours"]
 
 
-def _step(trainer: FiniteTrainer, evaluate: Evaluate) -> Callable[[], Any]:
-    """A gradient step on a minibatch of random agent states."""
-    s, network = trainer.settings, trainer.network
-    learner = jax.tree.map(lambda leaf: leaf[0], trainer.init([0]))
+def _step(
+    trainer: FiniteTrainer, learner: Learner, agent: Array, joint: Array, way: Way
+) -> Callable[[], Any]:
+    """A gradient step on the minibatch of a rollout, with random advantages."""
+    s = trainer.settings
     rng = np.random.default_rng(0)
-    agent = rng.integers(trainer.induced.n_agent_states, size=s.batch_size)
-    joint = rng.integers(network.n_actions * network.n_memory, size=s.batch_size)
     advantage, returns = rng.normal(size=(2, s.batch_size)).astype(np.float32)
-    found = network.evaluate(learner.params, jnp.asarray(agent), jnp.asarray(joint))
-    batch = Batch(agent, joint, found.log_prob, advantage, returns)
+    found = trainer.network.evaluate(learner.params, agent, joint)
+    batch = Batch(agent, joint, found.log_prob, jnp.asarray(advantage), jnp.asarray(returns))
     schedule = Schedule(*(jnp.float32(value) for value in (s.learning_rate, 0.0, 0.0)))
 
     @jax.jit
     def step(params: Any, moments: Any) -> Any:
-        gradient = jax.grad(loss)(params, batch, schedule, evaluate, s)
-        return descend(params, moments, gradient, schedule.learning_rate, s)
+        def learn(evaluate: Evaluate) -> Any:
+            gradient = jax.grad(loss)(params, batch, schedule, evaluate, s)
+            return descend(params, moments, gradient, schedule.learning_rate, s)
+
+        return way(learn)
 
     wait: Any = jax.block_until_ready
     return lambda: wait(step(learner.params, learner.moments[0]))

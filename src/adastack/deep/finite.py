@@ -114,7 +114,7 @@ class FiniteTrainer:
         keys = jax.vmap(
             lambda seed: jax.random.split(jax.random.fold_in(jax.random.key(seed), index + 1), 2)
         )(seeds)
-        table, env, steps = self._roll_out(self._with_density(learner), keys[:, 0])
+        table, env, steps = self.rollouts(self._with_density(learner), keys[:, 0])
         env = env._replace(held=with_density(env.held, None))
         log, best = self.envs.log(steps), learner.best
         if best is not None:
@@ -151,7 +151,7 @@ class FiniteTrainer:
         held = with_density(learner.env.held, dense)
         return learner._replace(env=learner.env._replace(held=held))
 
-    def _roll_out(self, learner: Learner, keys: Array) -> tuple[Tabulated | None, EnvState, Steps]:
+    def rollouts(self, learner: Learner, keys: Array) -> tuple[Tabulated | None, EnvState, Steps]:
         """A rollout of every seed; also the table behind it, if it serves the update."""
         table, network = None, self.network
         if network.tabulated:

@@ -65,7 +65,8 @@ class RecurrentFiniteTrainer(FiniteTrainer):
     make_network = RecurrentFiniteNetwork
     network: RecurrentFiniteNetwork
 
-    def _roll_out(self, learner: Learner, keys: Array) -> tuple[None, EnvState, Steps]:
+    def rollouts(self, learner: Learner, keys: Array) -> tuple[None, EnvState, Steps]:
+        """A rollout of every seed; no table serves the update."""
         found = jax.lax.map(lambda one: self.rollout(*one), (learner.params, learner.env, keys))
         env: EnvState = found[0]
         return None, env, found[1]
