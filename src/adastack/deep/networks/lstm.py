@@ -173,9 +173,8 @@ def _transposed(kernel: Array, levels: int) -> Array:
     A product of few rows is three times as fast with an array that is transposed already; XLA would
     rather transpose inside each product of the loop.
     """
-    if levels <= UNROLLED:
-        return kernel.T
-    return cast(Array, jax.lax.optimization_barrier(kernel.T))
+    barrier: Any = jax.lax.optimization_barrier
+    return kernel.T if levels <= UNROLLED else cast(Array, barrier(kernel.T))
 
 
 def _backward(residuals: Any, slopes: Array) -> tuple[Array, tuple[Array, ...], None, None]:
