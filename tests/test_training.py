@@ -149,6 +149,14 @@ def test_a_run_from_before_a_setting_existed_is_resumed(finished, tmp_path):
         train(**arguments(old.path, overrides=other, resume=True))
 
 
+def test_a_run_with_a_setting_that_is_gone_says_so(finished, tmp_path):
+    document = dict(Run.open(finished[0]).settings)
+    document["settings"] = {**document["settings"], "charm": 0.5}
+    old = Run.create(tmp_path / "old", document)
+    with pytest.raises(RunError, match="another version: it has charm, which is not a setting"):
+        train(**arguments(old.path, resume=True))
+
+
 def test_nothing_is_overwritten(finished):
     path, _ = finished
     before = files_of(path)[0]

@@ -137,10 +137,7 @@ class Run:
         for name, value in settings.items():
             # A module may have been renamed; the task's name is compared.
             if name != "imports" and stored.get(name) != value:
-                differs, theirs, ours = _first_difference(name, stored.get(name), value)
-                raise RunError(
-                    f"{path} holds another run: its {differs} is {theirs!r}, expected {ours!r}"
-                )
+                raise RunError(f"{path} {_difference(name, stored.get(name), value)}")
         return run
 
     @contextmanager
@@ -248,10 +245,12 @@ def check_seeds(seeds: Sequence[int], steps: int) -> None:
         raise ValueError(f"steps must be at least 1, actual: {steps}")
 
 
-def _first_difference(name: str, theirs: Any, ours: Any) -> tuple[str, Any, Any]:
-    """The setting that differs; of a group of settings, the first that does."""
+def _difference(name: str, theirs: Any, ours: Any) -> str:
+    """What a run has another value of; of a group of settings, the first."""
     if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
         for part in (*ours, *theirs):
+            if name == "settings" and part not in ours:
+                return f"was begun by another version: it has {part}, which is not a setting now"
             if theirs.get(part) != ours.get(part):
-                return _first_difference(part, theirs.get(part), ours.get(part))
-    return name, theirs, ours
+                return _difference(part, theirs.get(part), ours.get(part))
+    return f"holds another run: its {name} is {theirs!r}, expected {ours!r}"
