@@ -11,6 +11,7 @@ from PIL import Image
 from adastack.tasks import FiniteTaskEnv, passive_tmaze
 from adastack.viewer import shoot
 from adastack.viewer.bars import SMALL, Bars
+from adastack.viewer.show import episode_page
 from adastack.wrappers import MemoryStack
 
 
@@ -112,3 +113,32 @@ def test_different_observations_look_different(space, high, low):
 def test_what_is_not_made_of_numbers_cannot_be_drawn():
     with pytest.raises(ValueError, match="expected an observation of numbers to draw"):
         Bars(spaces.Sequence(spaces.Discrete(2)))
+
+
+def test_a_legend_names_the_bars_of_a_dict():
+    parts = {"place": spaces.Box(-1, 1, (2,)), "bell": spaces.Discrete(2), "dial": spaces.Box(0, 1)}
+    assert Bars(spaces.Dict(parts)).legend == (
+        "Bars from left to right: bell (2), dial, place (2)."
+    )
+    long = spaces.Dict(a=spaces.Box(0, 1, (40,)), b=spaces.Box(0, 1, (20,)))
+    assert "of 60 numbers the first 48" in Bars(long).legend
+    assert Bars(spaces.Box(-1, 1, (2,))).legend == ""
+    image = spaces.Dict(seen=spaces.Box(0, 255, (4, 4, 3), np.uint8), speed=spaces.Box(0, 1))
+    assert Bars(image).legend == "", "the image is shown instead"
+
+
+def test_the_page_of_an_episode_has_the_legend():
+    class Bell(gymnasium.Env):
+        observation_space = spaces.Dict(bell=spaces.Discrete(2), place=spaces.Box(-1, 1, (2,)))
+        action_space = spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return {"bell": 1, "place": np.zeros(2, np.float32)}, {}
+
+        def step(self, action):
+            return {"bell": 0, "place": np.ones(2, np.float32)}, 1.0, True, False, {}
+
+    film = shoot(MemoryStack(Bell(), 2), lambda stack, ages: (0, 0))
+    html = episode_page(film.document(), "bells").html()
+    assert "<p>Bars from left to right: bell (2), place (2).</p>" in html
+    assert "Bars from" not in episode_page(filmed()[0].document(), "a maze").html()

@@ -45,6 +45,17 @@ class Bars:
         self._most = np.where(self._known, most, 0.0)
         self._signed = bool((flat.low[:MOST_BARS] < 0).any())
 
+    @property
+    def legend(self) -> str:
+        """What the bars of a Dict are, from left to right; nothing for other observations."""
+        if not isinstance(self._space, spaces.Dict) or _has_image(self._space):
+            return ""
+        sizes = {name: spaces.flatdim(part) for name, part in self._space.items()}
+        words = [f"{name} ({size})" if size > 1 else name for name, size in sizes.items()]
+        total = sum(sizes.values())
+        cut = f"; of {total} numbers the first {MOST_BARS}" if total > MOST_BARS else ""
+        return f"Bars from left to right: {', '.join(words)}{cut}."
+
     def tile(self, observation: Any, current: bool, side: int = SMALL) -> Image:
         """An observation as a square with a border, a dark one if it is what is seen now."""
         image = np.full((side, side, 3), PAPER, np.uint8)
@@ -79,20 +90,27 @@ class Bars:
         area[base : base + 1, 1:-1] = FAINT
 
 
+def _has_image(space: Space[Any]) -> bool:
+    """Whether an observation is an image, or has one as a part."""
+    if isinstance(space, spaces.Dict):
+        return any(_has_image(part) for part in space.values())
+    shape = space.shape if isinstance(space, spaces.Box) else ()
+    return len(shape) == 2 or (len(shape) == 3 and (shape[-1] in (1, 3) or shape[0] in (1, 3)))
+
+
 def _pixels(space: Space[Any], observation: Any) -> NDArray[Any] | None:
     """The image in an observation, (height, width, 3) in 0..255; None if there is none."""
+    if not _has_image(space):
+        return None
     if isinstance(space, spaces.Dict):
         found = (_pixels(part, observation[name]) for name, part in space.items())
-        return next((pixels for pixels in found if pixels is not None), None)
-    if not isinstance(space, spaces.Box) or len(space.shape) not in (2, 3):
-        return None
+        return next(pixels for pixels in found if pixels is not None)
+    assert isinstance(space, spaces.Box)
     pixels = np.asarray(observation, np.float64)
     if pixels.ndim == 2:
         pixels = pixels[..., None]
-    if pixels.shape[-1] not in (1, 3) and pixels.shape[0] in (1, 3):
-        pixels = np.moveaxis(pixels, 0, -1)
     if pixels.shape[-1] not in (1, 3):
-        return None
+        pixels = np.moveaxis(pixels, 0, -1)
     # Codes, as of MiniGrid, are far below the limit of their space.
     most = max(float(np.abs(pixels).max()), 1e-9)
     limit = float(space.high.max())

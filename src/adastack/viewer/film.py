@@ -39,6 +39,8 @@ class Film:
     """What happened at each: ages, evicted slot, reward, whether an attempt was over, success."""
     rate: float
     """Pictures per second."""
+    legend: str = ""
+    """What the bars of an observation are, if it is drawn so and has parts with names."""
 
     def document(self) -> dict[str, Any]:
         """The episode as a JSON-able document for the page; equal pictures are kept once."""
@@ -48,7 +50,8 @@ class Film:
             address = _data_address(picture)
             frames.append({**note, "image": images.setdefault(address, len(images))})
         beat = max(LEAST_MILLISECONDS, round(1000 / self.rate))
-        return {"images": list(images), "frames": frames, "milliseconds": beat}
+        document = {"images": list(images), "frames": frames, "milliseconds": beat}
+        return {**document, "legend": self.legend} if self.legend else document
 
     def write_gif(self, path: str | Path) -> None:
         """Writes an animated GIF, whole."""
@@ -93,7 +96,7 @@ def shoot(env: MemoryStack, act: Act, *, seed: int = 0, max_steps: int = 200) ->
     with blamed(name, "reset"):
         stack, info = env.reset(seed=seed)
     begin_episode(act)
-    draw = _drawing_of(env)
+    draw, legend = _drawing_of(env)
     pictures, notes = [draw(stack)], [_note(info)]
     for _ in range(max_steps):
         action, memory_action = act(stack, env.slot_ages)
@@ -106,13 +109,13 @@ def shoot(env: MemoryStack, act: Act, *, seed: int = 0, max_steps: int = 200) ->
         notes.append(_note(info, reward=float(reward), over=over))
         if over:
             break
-    return Film(pictures, notes, float(env.metadata.get("render_fps", 4)))
+    return Film(pictures, notes, float(env.metadata.get("render_fps", 4)), legend)
 
 
-def _drawing_of(env: MemoryStack) -> Callable[[Any], Image]:
-    """How to draw an environment with its memory, given the stack that it shows."""
+def _drawing_of(env: MemoryStack) -> tuple[Callable[[Any], Image], str]:
+    """How to draw an environment with its memory, given the stack that it shows; the legend."""
     if env.draws_memory:
-        return lambda stack: np.asarray(env.render(), np.uint8)
+        return lambda stack: np.asarray(env.render(), np.uint8), ""
     bars = Bars(env.env.observation_space)
 
     def draw(stack: Any) -> Image:
@@ -123,7 +126,7 @@ def _drawing_of(env: MemoryStack) -> Callable[[Any], Image]:
             picture, Slots(slots, env.slot_ages.tolist(), env.evicted_slot), bars.tile
         )
 
-    return draw
+    return draw, bars.legend
 
 
 def _rendered(env: MemoryStack) -> Image | None:

@@ -72,6 +72,8 @@ def episode_page(episode: dict[str, Any], title: str) -> Page:
         "A red cross marks what was evicted for it. Below, a bar for each observation that was "
         "kept; a click goes to that step."
     )
+    if "legend" in episode:
+        page.text(episode["legend"])
     page.episode(episode, title)
     return page
 
