@@ -5,6 +5,7 @@ python examples/no_velocities.py cartpole|pendulum|mountain-car [--memory adapti
 """
 
 import argparse
+import json
 
 import gymnasium as gym
 import numpy as np
@@ -29,9 +30,9 @@ def without_velocities(name):
 
 
 def setting(text):
-    """A name and a number, as in batch_size=100."""
+    """A name and a value, as in batch_size=100."""
     name, value = text.split("=")
-    return name, float(value) if "." in value or "e" in value else int(value)
+    return name, json.loads(value)
 
 
 def main():

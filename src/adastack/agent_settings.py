@@ -64,6 +64,9 @@ class AgentSettings(TypedDict, total=False):
     hold_noise: int
     """Longest period, in steps, for which every second environment holds its noise; with dense
     rewards three of four, the memory action's alone. 1 draws it anew at each step."""
+    hold_real: bool
+    """Also hold the noise of real-valued actions, in every fourth environment and nothing else
+    there; needs hold_noise and four environments."""
     look_back: bool
     """Let the memory action's held noise ignore the newest slot in half of its periods (with dense
     rewards: in all)."""

@@ -22,7 +22,7 @@ from adastack.deep.exploration import (
 )
 from adastack.deep.explorer import Exploring
 from adastack.deep.heads import Bernoulli, Categorical, Gaussian
-from adastack.deep.settings import settings_for
+from adastack.deep.settings import PPOSettings, settings_for
 
 MANY = 200_000
 
@@ -75,7 +75,10 @@ def test_periods_have_all_lengths_and_end_with_episodes():
 
 def test_noise_that_is_no_longer_held_is_drawn_anew_at_once():
     held = Held(jnp.asarray([[7, 7]], jnp.uint32), jnp.asarray([[90, 90]]))
-    longest, none = periods(100, 1, [Categorical((2,))] * 2), jnp.zeros(1, bool)
+    longest, none = (
+        periods(PPOSettings(hold_noise=100), [Categorical((2,))] * 2),
+        jnp.zeros(1, bool),
+    )
     goes_on = renewed(held, none, jax.random.key(0), longest)
     assert goes_on.left.tolist() == [[89, 89]]
     after = renewed(with_density(held, jnp.asarray(True)), none, jax.random.key(0), longest)

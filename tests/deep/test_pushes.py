@@ -45,4 +45,4 @@ def test_a_push_that_persists_is_found():
 
 @pytest.mark.slow
 def test_it_is_not_found_by_pushes_that_are_drawn_anew():
-    assert success(hold_noise=1) == 0
+    assert success(hold_real=False) == 0

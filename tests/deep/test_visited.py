@@ -5,7 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from adastack.deep import finite_network
 from adastack.deep.finite import FiniteTrainer
+from adastack.deep.networks import over_prefixes
 from adastack.deep.networks.prefixes import prefixes_of
 from adastack.deep.networks.visited import Visited
 from adastack.deep.settings import PPOSettings
@@ -55,8 +57,20 @@ def test_the_smallest_part_that_is_enough_is_read():
         assert int(run(jnp.asarray(np.resize(first, 60)))) == size
 
 
+def prefixes_read(monkeypatch):
+    """How many prefixes each evaluation that is compiled from now on reads."""
+    read = []
+
+    def counted(net, params, prefixes):
+        read.append(len(prefixes.symbol))
+        return over_prefixes(net, params, prefixes)
+
+    monkeypatch.setattr(finite_network, "over_prefixes", counted)
+    return read
+
+
 @pytest.mark.parametrize("n_met", [5, pytest.param(60, marks=pytest.mark.slow)])
-def test_an_update_finds_what_a_plain_one_finds(n_met):
+def test_an_update_finds_what_a_plain_one_finds(n_met, monkeypatch):
     trainer = FiniteTrainer(INDUCED, PPOSettings(net="transformer", hidden=8))
     network = trainer.network
     assert network.visited is not None
@@ -72,12 +86,34 @@ def test_an_update_finds_what_a_plain_one_finds(n_met):
 
         return jax.value_and_grad(number)(params)
 
+    read = prefixes_read(monkeypatch)
     ours = jax.jit(lambda: network.learn_from(agent, slopes))()
+    assert read == network.visited.sizes, "a program for each number of prefixes"
+    read.clear()
     plain = jax.jit(lambda: slopes(network.evaluate_plainly))()
     for mine, theirs in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
         scale = max(1.0, float(jnp.abs(theirs).max()))
         np.testing.assert_allclose(mine, theirs, atol=1e-5 * scale)
     assert max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(plain[1])) > 1e-2
+
+
+def test_training_does_not_depend_on_the_seeds_beside_it_nor_on_what_is_read():
+    settings = PPOSettings(net="transformer", hidden=8, n_epochs=2)
+    trainer, whole = (FiniteTrainer(INDUCED, settings) for _ in range(2))
+    whole.network.visited = None
+
+    def trained(trainer, seeds):
+        done, count, total = (jnp.int32(number) for number in (0, 2, 10))
+        learner = trainer.init(seeds)
+        found = trainer.chunk(learner, jnp.asarray(seeds), done, count, total, capacity=2)[0]
+        return [np.asarray(leaf[0]) for leaf in jax.tree.leaves(found.params)]
+
+    alone = trained(trainer, [0])
+    for mine, beside, plain in zip(
+        alone, trained(trainer, [0, 1]), trained(whole, [0]), strict=True
+    ):
+        np.testing.assert_array_equal(mine, beside)
+        np.testing.assert_allclose(mine, plain, atol=1e-5)
 
 
 @pytest.mark.parametrize(("net", "rule", "k"), [("lstm", "frame", 16), ("transformer", "frame", 4)])

@@ -165,20 +165,27 @@ def test_a_held_decision_that_is_met_in_several_waits_counts_once():
     assert once(jnp.zeros((4, 1, 0)), done, 2)[:, 0].tolist() == [[1, 1], [0, 0], [1, 1], [1, 1]]
 
 
+def held_in(n_envs, **settings):
+    """Settings that hold noise for up to 50 steps."""
+    return replace(PRESETS["league"], n_envs=n_envs, batch_size=100, hold_noise=50, **settings)
+
+
 def test_every_second_environment_holds_its_noise():
-    sparse = periods(50, 3, [Categorical((3,)), Categorical((2,))]).sparse
+    sparse = periods(held_in(3), [Categorical((3,)), Categorical((2,))]).sparse
     assert sparse.tolist() == [[50, 50], [1, 1], [50, 50]]
 
 
 def test_every_fourth_environment_holds_real_valued_actions_and_nothing_else():
-    found = periods(50, 8, [Gaussian(2), Categorical((2,))])
-    for each in found:
+    heads = [Gaussian(2), Categorical((2,))]
+    for each in periods(held_in(8), heads):
+        assert each[:, 0].tolist() == [1] * 8
+    for each in periods(held_in(8, hold_real=True), heads):
         assert each[:, 0].tolist() == [1, 1, 1, 50] * 2
         assert each[3].tolist() == each[7].tolist() == [50, 1]
 
 
 def test_where_rewards_are_dense_three_of_four_hold_the_noise_of_the_memory_alone():
-    dense = periods(50, 8, [Bernoulli(1), Categorical((2,))]).dense
+    dense = periods(held_in(8), [Bernoulli(1), Categorical((2,))]).dense
     assert dense[:, 0].tolist() == [1] * 8
     assert dense[:, 1].tolist() == [50, 50, 50, 1] * 2
 

@@ -69,7 +69,7 @@ def test_what_is_not_shown_says_how_many_seeds_would_do():
 
 def test_seeds_that_solve_or_do_not_are_counted():
     """By Wilson: 4 of 4 are more than half, 3 of 3 may not be."""
-    arms = [arm("a")]
+    arms = [arm("a", least=3)]
     for good, count, expected in (
         *((4, 4, "holds"), (3, 3, "not shown"), (9, 10, "holds"), (7, 10, "not shown")),
         *((0, 4, "refuted"), (0, 3, "not shown"), (3, 10, "not shown"), (1, 10, "refuted")),
@@ -157,7 +157,7 @@ def test_rising_and_falling():
 
 @pytest.mark.parametrize(
     "results",
-    [Fake(), Fake(a=HIGH), Fake(a=HIGH, b=LOW[:2]), Fake(steps=999_999, a=HIGH, b=LOW)],
+    [Fake(), Fake(a=HIGH), Fake(a=HIGH, b=LOW[:4]), Fake(steps=999_999, a=HIGH, b=LOW)],
     ids=["none", "one side", "too few seeds", "too short"],
 )
 def test_too_few_runs_prove_nothing(results):

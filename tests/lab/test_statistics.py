@@ -169,13 +169,3 @@ def test_other_tasks_are_refused():
 def test_impossible_counts_are_refused():
     with pytest.raises(ValueError, match="successes"):
         s.wilson_interval(3, 2)
-
-
-def test_few_seeds_that_are_all_equal_are_not_taken_for_certain():
-    """By Newcombe's intervals of two proportions; from five seeds on there is no spread to see."""
-    three = s.contrast_interval([[1.0] * 3, [0.5] * 3], (1, -1))
-    low, high = s.wilson_interval(3, 3).low, s.wilson_interval(0, 3).high
-    assert three.low == pytest.approx(0.5 - 0.5 * np.hypot(1 - low, high))
-    assert 0 < three.low < three.high == pytest.approx(0.5)
-    assert s.contrast_interval([[1.0] * 5, [0.5] * 5], (1, -1)) == s.Interval(0.5, 0.5)
-    assert s.contrast_interval([[1.0] * 3, [1.0] * 3], (1, -1)) == s.Interval(0, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import jax
@@ -22,8 +21,8 @@ from adastack.tasks.finite import FiniteTask
 NETS = ("lstm", "transformer")
 REPEATS = 15
 Learn = Callable[[Evaluate], Any]
-Way = Callable[[Learn], Any]
-"""Gives an update the function that evaluates its steps."""
+Way = Callable[[Array, Learn], Any]
+"""Calls a gradient step on agent states with the `evaluate` that is to be timed."""
 
 
 def measure() -> list[Figure]:
@@ -50,37 +49,38 @@ def _ratio(net: str, task: FiniteTask, rule: str, stack_size: int) -> float:
     trainer = FiniteTrainer(induce(task, rule, stack_size), PPOSettings(net=net))
     network, learner = trainer.network, trainer.init([0])
     _, _, steps = jax.jit(trainer.rollouts)(learner, jax.vmap(jax.random.key)(jnp.zeros(1, int)))
-    agent, joint = steps.agent[0].reshape(-1), steps.joint[0].reshape(-1)
     one = jax.tree.map(lambda leaf: leaf[0], learner)
+    batch = _batch(trainer, one, steps.agent[0].reshape(-1), steps.joint[0].reshape(-1))
 
-    def plain(learn: Learn) -> Any:
+    def plain(agent: Array, learn: Learn) -> Any:
         return learn(network.evaluate_plainly)
 
-    ways: dict[str, Way] = {"plain": plain, "ours": partial(network.learn_from, agent)}
-    times = interleaved(
-        {name: _step(trainer, one, agent, joint, way) for name, way in ways.items()}, REPEATS
-    )
+    ways: dict[str, Way] = {"plain": plain, "ours": network.learn_from}
+    takes = {name: _step(trainer, one, batch, way) for name, way in ways.items()}
+    times = interleaved(takes, REPEATS)
     return times["plain"] / times["ours"]
 
 
-def _step(
-    trainer: FiniteTrainer, learner: Learner, agent: Array, joint: Array, way: Way
-) -> Callable[[], Any]:
-    """A gradient step on the minibatch of a rollout, with random advantages."""
-    s = trainer.settings
+def _batch(trainer: FiniteTrainer, learner: Learner, agent: Array, joint: Array) -> Batch:
+    """The steps of a rollout, with random advantages."""
     rng = np.random.default_rng(0)
-    advantage, returns = rng.normal(size=(2, s.batch_size)).astype(np.float32)
+    advantage, returns = rng.normal(size=(2, len(agent))).astype(np.float32)
     found = trainer.network.evaluate(learner.params, agent, joint)
-    batch = Batch(agent, joint, found.log_prob, jnp.asarray(advantage), jnp.asarray(returns))
+    return Batch(agent, joint, found.log_prob, jnp.asarray(advantage), jnp.asarray(returns))
+
+
+def _step(trainer: FiniteTrainer, learner: Learner, batch: Batch, way: Way) -> Callable[[], Any]:
+    """A gradient step on a minibatch."""
+    s = trainer.settings
     schedule = Schedule(*(jnp.float32(value) for value in (s.learning_rate, 0.0, 0.0)))
 
     @jax.jit
-    def step(params: Any, moments: Any) -> Any:
+    def step(params: Any, moments: Any, batch: Batch) -> Any:
         def learn(evaluate: Evaluate) -> Any:
             gradient = jax.grad(loss)(params, batch, schedule, evaluate, s)
             return descend(params, moments, gradient, schedule.learning_rate, s)
 
-        return way(learn)
+        return way(batch.inputs, learn)
 
     wait: Any = jax.block_until_ready
-    return lambda: wait(step(learner.params, learner.moments[0]))
+    return lambda: wait(step(learner.params, learner.moments[0], batch))

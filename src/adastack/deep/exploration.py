@@ -17,8 +17,9 @@ of steps. So action noise is then drawn anew at each step, and three of four env
 memory action's noise, regardless of the newest observation.
 
 Actions that are real numbers cancel out if their noise is drawn anew at each step: a cart that is
-pushed to and fro stays where it is, however the rewards come. So the fourth of four environments,
-which holds no memory noise, holds that of such an action (as gSDE does, Raffin et al. 2022).
+pushed to and fro stays where it is, however the rewards come. So with ``hold_real`` the fourth of
+four environments, which holds no memory noise, holds that of such an action (as gSDE does, Raffin
+et al. 2022).
 
 Stacks of symbols are told apart exactly. Stacks of real numbers are told apart by a few random cuts
 through the normalised observations, drawn anew with each period.
@@ -60,24 +61,24 @@ class Periods(NamedTuple):
     """The same where rewards are dense."""
 
 
-def periods(longest: int, n_envs: int, heads: Sequence[Head]) -> Periods:
+def periods(settings: PPOSettings, heads: Sequence[Head]) -> Periods:
     """The longest periods of the environments.
 
     Where rewards are sparse, every second environment holds its noise. The others explore as usual:
     where the way to an outcome is a walk rather than a habit, noise that stays makes an agent run
-    in circles. Real-valued actions are held in every fourth, alone: what they do adds up, so that
-    more would keep them from learning to be precise.
+    in circles. Real-valued actions are held in every fourth, alone, if at all: what they do adds
+    up, and more would keep them from learning to be precise.
 
     Args:
-        longest: In steps.
-        n_envs: The environments side by side.
+        settings: The settings.
         heads: Those of the policy; the first is the action's.
     """
-    env, later = jnp.arange(n_envs)[:, None], jnp.arange(len(heads)) > 0
+    env, later = jnp.arange(settings.n_envs)[:, None], jnp.arange(len(heads)) > 0
     real = jnp.asarray([isinstance(head, Gaussian) for head in heads])
     sparse, dense = env % 2 == 0, (env % 4 != 3) & later
-    held = (jnp.where(real, env % 4 == 3, choices) for choices in (sparse, dense))
-    return Periods(*(jnp.where(each, float(longest), 1.0) for each in held))
+    alone = (env % 4 == 3) & settings.hold_real
+    held = (jnp.where(real, alone, choices) for choices in (sparse, dense))
+    return Periods(*(jnp.where(each, float(settings.hold_noise), 1.0) for each in held))
 
 
 def first_noise(bits: Array) -> Held:

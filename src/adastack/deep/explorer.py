@@ -65,7 +65,7 @@ class Explorer:
     def __init__(self, inputs: Inputs, heads: Product, settings: PPOSettings) -> None:
         self.inputs, self.heads, self.settings = inputs, heads, settings
         self.holds = settings.hold_noise > 1
-        self._longest = periods(settings.hold_noise, settings.n_envs, heads.heads)
+        self._longest = periods(settings, heads.heads)
         self.go_on = jax.jit(self.gone_on)
 
     def begin(self, n_envs: int, seed: int, update: int, longest: int = 0) -> Exploring:

@@ -91,7 +91,7 @@ class FiniteEnvs:
         self.n_held = len(heads.heads) if self.holds else 0
         """How many heads have noise that is held."""
         self._older = jnp.asarray(without_newest(induced.stacks))
-        self._longest = periods(settings.hold_noise, settings.n_envs, heads.heads)
+        self._longest = periods(settings, heads.heads)
 
     def first(self, seed: int, carry: Any) -> EnvState:
         """The environments where a run begins; ``carry`` is a cell's first."""

@@ -130,7 +130,7 @@ class FiniteNetwork:
     def learn_from(self, agent: Array, learn: Callable[[Evaluate], T]) -> T:
         """Calls ``learn`` with an `evaluate` that is right for these agent states.
 
-        It reads no more stacks than it must, if that saves time.
+        It reads little more than their stacks, if that saves time.
         """
         if self.visited is None:
             return learn(self.evaluate)

@@ -81,8 +81,10 @@ class PPOSettings:
     """Never evict the newest slot while another one is empty."""
     hold_noise: int = 1
     """Longest period, in steps, for which every second environment holds its noise; with dense
-    rewards three of four, the memory action's alone; every fourth, alone, that of a real-valued
-    action. 1 draws it anew at each step."""
+    rewards three of four, the memory action's alone. 1 draws it anew at each step."""
+    hold_real: bool = False
+    """Also hold the noise of real-valued actions, in every fourth environment and nothing else
+    there; needs hold_noise and four environments."""
     look_back: bool = False
     """Let the memory action's held noise ignore the newest slot in half of its periods (with dense
     rewards: in all)."""
@@ -204,7 +206,12 @@ PRESETS: dict[str, PPOSettings] = {
     "paper": PPOSettings(),
     "robust": _ROBUST,
     "default": replace(
-        _LEAGUE, scale_reward=True, look_back=True, critic_clock=True, critic_worth=True
+        _LEAGUE,
+        hold_real=True,
+        scale_reward=True,
+        look_back=True,
+        critic_clock=True,
+        critic_worth=True,
     ),
     "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},

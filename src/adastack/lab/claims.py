@@ -12,8 +12,6 @@ from adastack.lab.results import Results
 from adastack.lab.statistics import Floats
 
 PAPER_STEPS = 1_000_000
-FEWEST_SEEDS = 3
-"""So many are needed to judge runs at all; the fewer there are, the wider the interval."""
 NOTHING = "no runs that count yet"
 """There may be some that are too short, or too few."""
 
@@ -163,6 +161,8 @@ class Arm:
     label: str
     where: Mapping[str, Any]
     """What their rows have (see `Results.rows`)."""
+    least: int = 5
+    """How many seeds are needed to judge them."""
     tested: str | None = None
     """The task they are tested on, if it is not the one they were trained on."""
     seeds: str = ""
@@ -184,7 +184,7 @@ class Arm:
             for row in rows
             if row["trained_steps"] >= PAPER_STEPS and row.get(metric) is not None
         ]
-        return np.array(known) if len(known) >= FEWEST_SEEDS else None
+        return np.array(known) if len(known) >= self.least else None
 
 
 def all_of(checks: Iterable[Check], needed: str) -> Test:

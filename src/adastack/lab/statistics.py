@@ -12,8 +12,6 @@ from scipy import stats
 Floats = NDArray[np.float64]
 LEVEL = 0.95
 RESAMPLES = 2000
-FEWEST_EQUAL = 5
-"""So many equal seeds are taken to have no spread."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +106,7 @@ def contrast_interval(
 
     By Welch's approximation; where a group has two values only, as seeds that solve a task or do
     not, by joining Wilson's intervals of all groups within the range of their values (for two
-    proportions that is Newcombe's). So, too, where the seeds of each group are equal but fewer than
-    five: too few to tell that they always are.
+    proportions that is Newcombe's).
 
     Args:
         groups: The seeds of each.
@@ -130,10 +127,7 @@ def contrast_interval(
         [(w * deviation(a)) ** 2 / len(a) for w, a in zip(weights, arrays, strict=True)]
     )
     if parts.sum() == 0:
-        few = min(len(array) for array in arrays) < FEWEST_EQUAL
-        apart = len({float(array[0]) for array in arrays}) > 1
-        joined = few and apart
-        return _joined(arrays, weights, centre, level) if joined else Interval(centre, centre)
+        return Interval(centre, centre)
     freedom = parts.sum() ** 2 / (parts**2 / [len(a) - 1 for a in arrays]).sum()
     half = _t(level, freedom) * float(np.sqrt(parts.sum()))
     return Interval(centre - half, centre + half)

@@ -152,7 +152,10 @@ def act(net: ActorCritic, params: Any, slots: Any, filled: Array | None = None) 
 
 
 def over_prefixes(net: ActorCritic, params: Any, prefixes: Prefixes | Part) -> tuple[Array, Array]:
-    """Policy outputs and values of all stacks of a sequence network's one-hot symbols."""
+    """Policy outputs and values of all stacks of a sequence network's one-hot symbols.
+
+    Of some of them, if the network reads parts (`adastack.deep.network_table.Network`).
+    """
     read = read_prefixes(net, params, prefixes)
     return cast(tuple[Array, Array], net.apply(params, read, method="heads"))
 
@@ -169,7 +172,7 @@ def read_stacks(
 
 
 def read_prefixes(net: ActorCritic, params: Any, prefixes: Prefixes | Part) -> list[Array]:
-    """What each tower reads of all stacks of a sequence network's one-hot symbols."""
+    """What each tower reads of the stacks of a sequence network's one-hot symbols."""
     return cast(list[Array], NETWORKS[net.net].load().read_prefixes(_bodies(net, params), prefixes))
 
 
