@@ -14,7 +14,8 @@ from adastack.deep.settings import PPOSettings
 from adastack.process import induce
 from adastack.tasks import passive_tmaze
 
-INDUCED = induce(passive_tmaze(16, random_length=True), "frame", 16)
+K = 32
+INDUCED = induce(passive_tmaze(K, random_length=True), "frame", K)
 
 
 @pytest.mark.parametrize("read_empty", [False, True])
@@ -30,7 +31,7 @@ def test_a_part_has_what_its_stacks_begin_with(share, read_empty):
         """What the rows of the part spell: their symbols in order, -1 where none."""
         parts.append(len(part.symbol))
         seen = part.sees[part.end]
-        order = jnp.argsort(jnp.where(seen, part.depth, len(part.depth)), axis=1)[:, :16]
+        order = jnp.argsort(jnp.where(seen, part.depth, len(part.depth)), axis=1)[:, :K]
         held = jnp.take_along_axis(seen, order, axis=1)
         letters = jnp.where(held, part.symbol[order], -1)
         return letters[part.row % len(letters)]
@@ -48,13 +49,13 @@ def test_the_smallest_part_that_is_enough_is_read():
     visited = Visited(prefixes)
     run = jax.jit(lambda at: visited.switch(at, lambda part: jnp.int32(len(part.symbol))))
     depth = prefixes.depth[prefixes.end]
-    assert int(run(jnp.asarray([int(np.argmin(depth))] * 60))) == visited.sizes[0] < len(prefixes)
+    assert int(run(jnp.asarray([int(np.argmin(depth))] * 99))) == visited.sizes[0] < len(prefixes)
     everything = np.arange(INDUCED.n_agent_states)
     assert int(run(jnp.asarray(everything))) == len(prefixes)
     for size in visited.sizes:
         # The shortest stacks need no prefix but themselves.
         first = np.argsort(depth, kind="stable")[:size]
-        assert int(run(jnp.asarray(np.resize(first, 60)))) == size
+        assert int(run(jnp.asarray(np.resize(first, 200)))) == size
 
 
 def prefixes_read(monkeypatch):
@@ -69,14 +70,15 @@ def prefixes_read(monkeypatch):
     return read
 
 
-@pytest.mark.parametrize("n_met", [5, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_met", [5, pytest.param(124, marks=pytest.mark.slow)])
 def test_an_update_finds_what_a_plain_one_finds(n_met, monkeypatch):
     trainer = FiniteTrainer(INDUCED, PPOSettings(net="transformer", hidden=8))
     network = trainer.network
     assert network.visited is not None
     params = jax.tree.map(lambda leaf: leaf[0], trainer.init([0])).params
     rng = np.random.default_rng(1)
-    agent = jnp.asarray(rng.choice(60, n_met, replace=False)[rng.integers(n_met, size=128)])
+    met = rng.choice(INDUCED.n_agent_states, n_met, replace=False)
+    agent = jnp.asarray(met[rng.integers(n_met, size=128)])
     joint = jnp.asarray(rng.integers(network.n_actions * network.n_memory, size=128))
 
     def slopes(evaluate):
@@ -116,8 +118,8 @@ def test_training_does_not_depend_on_the_seeds_beside_it_nor_on_what_is_read():
         np.testing.assert_allclose(mine, plain, atol=1e-5)
 
 
-@pytest.mark.parametrize(("net", "rule", "k"), [("lstm", "frame", 16), ("transformer", "frame", 4)])
-def test_all_are_read_where_a_part_would_save_nothing(net, rule, k):
+@pytest.mark.parametrize(("net", "k"), [("lstm", 32), ("transformer", 16)])
+def test_all_are_read_where_a_part_would_save_nothing(net, k):
     task = passive_tmaze(k, random_length=True)
-    trainer = FiniteTrainer(induce(task, rule, k), PPOSettings(net=net, hidden=8))
+    trainer = FiniteTrainer(induce(task, "frame", k), PPOSettings(net=net, hidden=8))
     assert trainer.network.visited is None

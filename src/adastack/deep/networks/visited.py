@@ -18,10 +18,10 @@ from jax import Array
 from adastack.deep.networks.prefixes import Prefixes
 
 T = TypeVar("T")
-SHARES = (3 / 8, 1 / 2, 3 / 4)
-"""Of all prefixes, those for which an update is compiled, beside all."""
-FEWEST = 48
-"""With fewer prefixes the weights, not the tokens, take the time."""
+SHARES = (3 / 8, 1 / 2)
+"""Of all prefixes, those for which an update is compiled, beside all: each takes ten seconds."""
+FEWEST = 100
+"""With fewer prefixes a run would have to be long to make up for compiling."""
 LANES = 8
 
 
