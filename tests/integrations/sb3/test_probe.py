@@ -120,7 +120,9 @@ TD3_SETTINGS = {
     "batch_size": 512,
     "gamma": 0.95,
     "tau": 0.05,
-    "policy_kwargs": {"net_arch": [64, 64]},
+    # A linear actor is enough here. A deeper one is at the ends of its tanh before the critic knows
+    # what to keep, on two or three of ten seeds, and never leaves them.
+    "policy_kwargs": {"net_arch": {"pi": [], "qf": [64, 64]}},
 }
 
 
@@ -149,7 +151,7 @@ CASES = [
     case("A2C", A2C, A2C_SETTINGS, 80_000),
     case("SAC", SAC, SAC_SETTINGS, 12_000, make=steered, n_envs=16, form="scores"),
     # Without noise this wide, an actor that once forgets never sees again what it could have kept.
-    case("TD3", TD3, TD3_SETTINGS, 16_000, make=steered, n_envs=16, noise=3.0, form="scores"),
+    case("TD3", TD3, TD3_SETTINGS, 32_000, make=steered, n_envs=16, noise=3.0, form="scores"),
     case("MaskablePPO", MaskablePPO, PPO_SETTINGS, 24_000, make=masked),
     case(
         "RecurrentPPO",
