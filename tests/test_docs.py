@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 import adastack
+from adastack.algorithms import ALGORITHMS
 from adastack.cli import _parser
 from adastack.deep.settings import PRESETS, PPOSettings
 from adastack.memory import RULES
 from adastack.tabular.settings import GradientSettings, ValueSettings
-from adastack.training import ALGORITHMS
 from browser import Browser, needs_chromium
 
 pytestmark = pytest.mark.usefixtures("programs_are_compiled_once")

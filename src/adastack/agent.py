@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from adastack.agent_settings import AgentSettings
+from adastack.algorithms import Session, algorithm, default_algo, default_preset, default_stack_size
 from adastack.files import DamagedFileError
 from adastack.learning_curve import picture_of, plot_curves
 from adastack.process.policy import memory_rule
@@ -18,17 +19,7 @@ from adastack.runs import Run, RunError
 from adastack.tasks.checks import checked_integer
 from adastack.tasks.registry import resolve
 from adastack.tasks.text import without_text
-from adastack.training import (
-    RunSpec,
-    Session,
-    algorithm,
-    default_algo,
-    default_preset,
-    default_stack_size,
-    make_session,
-    restored,
-    task_of,
-)
+from adastack.training import RunSpec, make_session, restored, task_of
 from adastack.wrappers import MemoryStack
 
 Callback = Callable[["Agent"], bool | None]
@@ -44,7 +35,7 @@ class Agent:
             one, or a vector environment.
         memory: A memory rule: ``"adaptive"``, ``"frame"``, ``"push_skip"``, ``"none"`` or your own.
         k: The number of slots in the stack; by default 2, and 1 without a memory.
-        algo: One of `adastack.training.ALGORITHMS`; by default Sarsa where the task is a finite
+        algo: One of `adastack.algorithms.ALGORITHMS`; by default Sarsa where the task is a finite
             table and no cell is asked for, else PPO.
         net: The network over the slots: ``"mlp"``, ``"lstm"``, ``"transformer"`` or ``"cnn"``.
         seed: Where all random numbers come from.

@@ -1,29 +1,23 @@
-"""The one shell around every learner: sessions, algorithms, checkpoints, resuming.
+"""The one shell around every learner: what a run is asked to be, checkpoints, resuming, tests.
 
-An algorithm is a row of `ALGORITHMS`: where its settings come from and what makes its session. A
-session is a run in progress; `train` drives it, saves it and evaluates it.
+A session is a run in progress (`adastack.algorithms`); `train` drives, saves and evaluates it.
 """
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from adastack.algorithms import Session, algorithm, load, settings_for
 from adastack.learning_curve import picture_of
 from adastack.memory import check_stack_size
-from adastack.process.policy import Act, learning_rule
+from adastack.process.policy import learning_rule
 from adastack.progress import Progress
 from adastack.runs import Run, RunError, check_seeds
 from adastack.schemas import COUNT, INTEGER, OBJECT, TEXT, Schema, list_of
-from adastack.settings import check_one_of
 from adastack.tasks.entry import Resolved
 from adastack.tasks.failures import EnvironmentFailure
 from adastack.tasks.registry import import_module, resolve
@@ -31,7 +25,6 @@ from adastack.tensorboard import CurveEvents
 
 SAVE_SECONDS = 10.0
 EVALUATION_SEED = 0
-Arrays = Mapping[str, NDArray[Any]]
 TRAINING = {
     "task": TEXT,
     "memory": TEXT,
@@ -49,162 +42,6 @@ RUN_SETTINGS = Schema(
 )
 KEYS = tuple(RUN_SETTINGS.entries)
 """What a run's settings name."""
-
-
-class Session(Protocol):
-    """A run in progress."""
-
-    seeds: list[int]
-    evaluation_episodes: int
-    """Attempts behind the result of a training, where they must be sampled."""
-
-    @property
-    def steps_done(self) -> int:
-        """Environment steps of each seed so far."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether all steps have been taken."""
-
-    @property
-    def savable(self) -> bool:
-        """Whether a checkpoint can be taken now."""
-
-    def start(self) -> None:
-        """Begins with fresh learners."""
-
-    def advance(self) -> None:
-        """Runs for a second or so.
-
-        Raises:
-            FloatingPointError: If a loss, an observation or a reward is not a number.
-        """
-
-    def restore(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
-        """Goes on from a checkpoint."""
-
-    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """What `restore` needs."""
-
-    def curves(self) -> dict[str, NDArray[Any]]:
-        """Metrics so far, (seeds, windows), and ``step`` (windows,)."""
-
-    def recent(self) -> dict[str, float]:
-        """Means over the seeds and the last windows, for a progress line."""
-
-    def extend(self, steps: int) -> None:
-        """Adds so many steps to the run; schedules are then a fraction of all of them."""
-
-    def choose(
-        self, index: int, stacks: Any, greedy: bool, rng: np.random.Generator,
-        state: Any = None, begins: Any = None,
-    ) -> tuple[NDArray[Any], NDArray[Any], Any]:  # fmt: skip
-        """Actions and memory actions of a seed for a batch of stacks, and what a cell carries.
-
-        That state is None without a cell; with one, None begins episodes, as ``begins`` does.
-        """
-
-    def act(self, seed: int, env: Any) -> Act:
-        """The greedy policy of a seed, for an environment with the same signals."""
-
-    def evaluate(
-        self, task: Resolved | None, episodes: int, greedy: bool, seed: int
-    ) -> tuple[list[dict[str, Any]], int]:
-        """Evaluates every seed's policy: a row for each, and how many steps that took."""
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """A row of the table of algorithms; modules are imported only when they are needed."""
-
-    settings: str
-    """``module:function``: (preset, algo, overrides) -> a dataclass of settings."""
-    session: str
-    """``module:function``: a run's document -> its session."""
-    tabular: bool = False
-    """Whether it learns a table, and so finite tasks alone."""
-
-
-_TABULAR = Algorithm(
-    "adastack.tabular.settings:settings_for", "adastack.tabular.session:make_session", tabular=True
-)
-_DEEP = Algorithm("adastack.deep.settings:settings_for", "adastack.deep.sessions:make_session")
-ALGORITHMS: dict[str, Algorithm] = {
-    "q": _TABULAR,
-    "q-lambda": _TABULAR,
-    "sarsa": _TABULAR,
-    "expected-sarsa": _TABULAR,
-    "reinforce": _TABULAR,
-    "average-reinforce": _TABULAR,
-    "ppo": _DEEP,
-    "grpo": _DEEP,
-}
-"""The algorithms by name; a new one is a module and a row."""
-
-
-def default_algo(task: str | Resolved) -> str:
-    """The algorithm of a task for which none was asked.
-
-    Example:
-        >>> default_algo("passive-tmaze:length=16"), default_algo("cube:depth=2")
-        ('sarsa', 'ppo')
-    """
-    return "sarsa" if resolve(task).kind == "finite" else "ppo"
-
-
-def default_preset(algo: str, task: str | Resolved) -> str:
-    """The preset of a task for which none was asked: a world's own, else what learns it best.
-
-    Example:
-        >>> default_preset("ppo", "cube:depth=2"), default_preset("ppo", "CartPole-v1")
-        ('cube', 'default')
-    """
-    if algorithm(algo).tabular:
-        return "default"
-    presets = _load("adastack.deep.settings:PRESETS")
-    resolved = resolve(task)
-    if resolved.name in presets:
-        return resolved.name
-    return "default"
-
-
-def default_stack_size(memory: str, k: int | None) -> int:
-    """The slots of a memory for which none were asked: 2, or 1 for the one that keeps nothing."""
-    if k is not None:
-        return k
-    return 1 if memory == "none" else 2
-
-
-def algorithm(algo: str, task: str | Resolved | None = None) -> Algorithm:
-    """A row of the table.
-
-    Raises:
-        ValueError: If there is no such algorithm, or it cannot learn the task.
-    """
-    check_one_of("algo", algo, ALGORITHMS)
-    row = ALGORITHMS[algo]
-    if task is not None and row.tabular and resolve(task).kind != "finite":
-        raise ValueError(
-            f"expected a finite task for algo {algo}, which learns a table, actual: {task}: "
-            "use --algo ppo"
-        )
-    return row
-
-
-def settings_for(algo: str, preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a preset stands for today, with some replaced.
-
-    Raises:
-        ValueError: If the algorithm, the preset or a setting is unknown.
-    """
-    return asdict(_load(algorithm(algo).settings)(preset, algo, overrides))
-
-
-def import_sessions() -> None:
-    """Imports what every algorithm needs, for a process that others are forked from."""
-    for row in set(ALGORITHMS.values()):
-        with suppress(ImportError):  # The run that needs it will say what to install.
-            _load(row.session)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +102,7 @@ def make_session(document: Mapping[str, Any], task: Resolved | None = None) -> S
     else:  # A memory rule may be theirs.
         _import_remembered(document)
     try:
-        session: Session = _load(algorithm(document["algo"]).session)(document, task)
+        session: Session = load(algorithm(document["algo"]).session)(document, task)
     except MemoryError as error:
         raise ValueError(
             f"{error} for a stack of {document['stack_size']} slots: use a smaller k"
@@ -357,7 +194,7 @@ def train(
 
 def _resumed(path: Path, document: Mapping[str, Any]) -> Run:
     """The run to go on with; settings that did not exist when it was begun have their defaults."""
-    settings = _load(algorithm(document["algo"]).settings)(document["preset"], document["algo"], {})
+    settings = load(algorithm(document["algo"]).settings)(document["preset"], document["algo"], {})
     return Run.resume(path, document, asdict(type(settings)()))
 
 
@@ -425,8 +262,3 @@ def _save(run: Run, session: Session, events: CurveEvents) -> None:
     events.add(session.curves())
     arrays, meta = session.checkpoint()
     run.save_checkpoint(arrays, **meta, event_bytes=events.file.size, event_points=events.points)
-
-
-def _load(entry_point: str) -> Any:
-    module, _, name = entry_point.partition(":")
-    return getattr(importlib.import_module(module), name)

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from adastack.algorithms import default_preset
 from adastack.cli import main
 from adastack.deep.functional import FunctionalTrainer
 from adastack.deep.settings import PRESETS, PPOSettings, settings_for
@@ -14,7 +15,6 @@ from adastack.runs import Run
 from adastack.tasks import TASKS
 from adastack.tasks.worlds.fetch import arm as fetch_arm
 from adastack.tasks.worlds.minigrid.functional import MiniGridMemory
-from adastack.training import default_preset
 
 TINY = ["n_envs=2", "n_steps=32", "batch_size=32", "n_epochs=1", "hidden=8", "learning_rate=0.01"]
 

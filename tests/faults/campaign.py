@@ -208,7 +208,7 @@ def _run_family(name: str, faults: Iterable[Fault], place: Path) -> Tally:
 def warm_up() -> None:
     """Imports what every fault needs, so that its process starts at once."""
     os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
-    from adastack.training import import_sessions
+    from adastack.algorithms import import_sessions
 
     import_sessions()
     import adastack.commands.diagnose

@@ -2,6 +2,7 @@
 
 import pytest
 
+from adastack.algorithms import settings_for
 from adastack.lab.claims import NOTHING, evaluate
 from adastack.lab.execute import kind_of, perform
 from adastack.lab.experiment import SCALES
@@ -14,7 +15,6 @@ from adastack.lab.studies.study_figures import best_model
 from adastack.memory import get_rule
 from adastack.progress import Silent
 from adastack.tasks import resolve
-from adastack.training import settings_for
 from lab.made_up import MadeUp
 
 NAMES = [

@@ -9,19 +9,19 @@ from typing import Any
 
 from rich.table import Table
 
-from adastack.commands import OF_A_MODULE, Output, add_env_argument, whole_number
-from adastack.deep.cell_table import CELLS
-from adastack.deep.network_table import NETWORKS
-from adastack.progress import watch
-from adastack.tasks.spec import parse_literal, parse_spec, spell
-from adastack.training import (
+from adastack.algorithms import (
     ALGORITHMS,
     algorithm,
     default_algo,
     default_preset,
     default_stack_size,
-    train,
 )
+from adastack.commands import OF_A_MODULE, Output, add_env_argument, whole_number
+from adastack.deep.cell_table import CELLS
+from adastack.deep.network_table import NETWORKS
+from adastack.progress import watch
+from adastack.tasks.spec import parse_literal, parse_spec, spell
+from adastack.training import train
 
 COLUMNS = {
     "success": "success\nfraction",

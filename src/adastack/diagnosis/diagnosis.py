@@ -12,6 +12,7 @@ from typing import Any
 
 import gymnasium
 
+from adastack.algorithms import default_algo
 from adastack.diagnosis.evidence import Evidence
 from adastack.diagnosis.kept import what_is_kept
 from adastack.diagnosis.memories import Memory
@@ -28,7 +29,6 @@ from adastack.runs import Run
 from adastack.tasks.entry import Resolved
 from adastack.tasks.registry import resolve
 from adastack.theory.stacks import StackPolicy
-from adastack.training import default_algo
 from adastack.viewer.page import Page
 from adastack.viewer.show import Show, drawn_env, show_of
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from adastack.algorithms import algorithm
 from adastack.diagnosis.memories import Memory
 from adastack.diagnosis.verdict import Trial
 from adastack.progress import Progress
 from adastack.tasks.entry import Resolved
-from adastack.training import algorithm, train
+from adastack.training import train
 
 GOOD = 0.99
 """The share of successes, or of the optimum, that is as good as can be."""

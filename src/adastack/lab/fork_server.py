@@ -139,8 +139,8 @@ def _exit_code(pid: int) -> int:
 
 if __name__ == "__main__":
     import adastack.lab.exact  # noqa: F401  # the theory, which evaluations need as well
+    from adastack.algorithms import import_sessions
     from adastack.lab.worker import main
-    from adastack.training import import_sessions
 
     import_sessions()
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adastack.algorithms import settings_for
 from adastack.files import DamagedFileError
 from adastack.folders import Folder
 from adastack.lab.job import Evaluation, Job
@@ -28,7 +29,7 @@ from adastack.schemas import (
     list_of,
     object_of,
 )
-from adastack.training import TRAINING, settings_for
+from adastack.training import TRAINING
 
 DONE = "done.json"
 JOB = "job.json"

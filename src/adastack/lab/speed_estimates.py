@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from adastack.algorithms import ALGORITHMS
 from adastack.deep.cell_table import NO_CELL
 from adastack.deep.network_table import NETWORKS
 from adastack.files import DamagedFileError
@@ -19,7 +20,6 @@ from adastack.lab.manifest import Document
 from adastack.lab.store import Store
 from adastack.tasks.registry import TASKS
 from adastack.tasks.spec import parse_spec
-from adastack.training import ALGORITHMS
 
 USUAL = {"q": 3e6, "reinforce": 1e6}
 """Environment steps a second of tables on one core, all seeds together, where nothing was measured;
