@@ -87,16 +87,7 @@ def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
 
 def difference_interval(first: ArrayLike, second: ArrayLike, level: float = LEVEL) -> Interval:
     """Welch's interval of the difference of two means, first less second."""
-    one, two = _known(first), _known(second)
-    gap = float(one.mean() - two.mean())
-    if min(len(one), len(two)) == 1:
-        return Interval(-np.inf, np.inf)
-    parts = np.array([one.var(ddof=1) / len(one), two.var(ddof=1) / len(two)])
-    if parts.sum() == 0:
-        return Interval(gap, gap)
-    freedom = parts.sum() ** 2 / (parts**2 / [len(one) - 1, len(two) - 1]).sum()
-    half = _t(level, freedom) * np.sqrt(parts.sum())
-    return Interval(float(gap - half), float(gap + half))
+    return _welch([_known(first), _known(second)], (1, -1), level)
 
 
 def contrast_interval(
@@ -118,11 +109,16 @@ def contrast_interval(
         '[0.0852, 0.954]'
     """
     arrays = [_known(group) for group in groups]
-    centre = float(sum(w * a.mean() for w, a in zip(weights, arrays, strict=True)))
+    if min(len(array) for array in arrays) > 1 and any(map(_two_valued, arrays)):
+        return _joined(arrays, weights, level)
+    return _welch(arrays, weights, level)
+
+
+def _welch(arrays: Sequence[Floats], weights: Sequence[float] | Floats, level: float) -> Interval:
+    """Welch's interval; it is everything where a group has a single seed."""
     if min(len(array) for array in arrays) == 1:
         return Interval(-np.inf, np.inf)
-    if any(_two_valued(array) for array in arrays):
-        return _joined(arrays, weights, centre, level)
+    centre = _contrast(arrays, weights)
     parts = np.array(
         [(w * deviation(a)) ** 2 / len(a) for w, a in zip(weights, arrays, strict=True)]
     )
@@ -133,9 +129,8 @@ def contrast_interval(
     return Interval(centre - half, centre + half)
 
 
-def _joined(
-    arrays: Sequence[Floats], weights: Sequence[float] | Floats, centre: float, level: float
-) -> Interval:
+def _joined(arrays: Sequence[Floats], weights: Sequence[float] | Floats, level: float) -> Interval:
+    centre = _contrast(arrays, weights)
     low = float(min(array.min() for array in arrays))
     span = float(max(array.max() for array in arrays)) - low
     down = up = 0.0
@@ -145,6 +140,10 @@ def _joined(
         ends = sorted((weight * span * (found.low - share), weight * span * (found.high - share)))
         down, up = down + ends[0] ** 2, up + ends[1] ** 2
     return Interval(centre - float(np.sqrt(down)), centre + float(np.sqrt(up)))
+
+
+def _contrast(arrays: Sequence[Floats], weights: Sequence[float] | Floats) -> float:
+    return float(sum(w * a.mean() for w, a in zip(weights, arrays, strict=True)))
 
 
 def _two_valued(array: Floats) -> bool:
