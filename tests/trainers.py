@@ -11,7 +11,11 @@ from adastack.deep.finite_recurrent_session import RecurrentFiniteSession
 from adastack.deep.finite_session import FiniteSession
 from adastack.deep.functional import FunctionalTrainer
 from adastack.deep.host import HostTrainer
+from adastack.deep.settings import PPOSettings
 
+TINY_GRU = PPOSettings(
+    hidden=8, n_envs=4, n_steps=25, batch_size=50, n_epochs=2, learning_rate=1e-2, cell="gru"
+)
 _TRAINERS = {}
 shared_functional_trainer = cache(FunctionalTrainer)
 
