@@ -135,7 +135,7 @@ def _interpreter(version):
 
 def _check_use(command, folder):
     done = _run(command, folder)
-    assert done.stdout == "safetensors is needed here: pip install 'adastack[train]'\n2\n"
+    assert done.stdout == "numba is needed here: pip install 'adastack[train]'\n2\n"
     assert done.stderr == "adastack train: rich is needed here: pip install 'adastack[train]'\n"
 
 

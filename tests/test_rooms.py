@@ -18,6 +18,7 @@ ROOMS = (
         "runs",
         "tensorboard",
         "learning_curve",
+        "algorithms",
         "training",
         "integrations",
         "viewer",
