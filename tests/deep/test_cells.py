@@ -118,6 +118,3 @@ def test_a_linear_unit_remembers_for_as_long_as_its_eigenvalue_says():
 def test_settings_that_do_not_fit_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(TINY_GRU, **changes)
-
-
-# Rollouts: what the update computes is what the rollout did.

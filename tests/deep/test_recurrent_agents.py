@@ -105,7 +105,7 @@ def test_an_agent_with_a_cell_is_saved_and_watched(learned, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_hybrid_is_trained_from_the_command_line(tmp_path):
+def test_a_hybrid_is_trained_and_saved_with_its_cell(tmp_path):
     result = train(
         task="passive-tmaze:length=4", memory="adaptive", stack_size=2, algo="ppo",
         preset="default", steps=100,
@@ -116,6 +116,8 @@ def test_a_hybrid_is_trained_from_the_command_line(tmp_path):
     (row,) = result["seeds"]
     assert 0 <= row["success"] <= 1
     assert row["attempts"] == 100
+    arrays, _ = Run.open(tmp_path / "run").load_checkpoint()
+    assert any(name.endswith(".carry") and leaf.any() for name, leaf in arrays.items())
 
 
 @pytest.mark.slow

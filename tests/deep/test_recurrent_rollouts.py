@@ -21,7 +21,7 @@ from adastack.process import induce
 from adastack.tasks import passive_tmaze, resolve
 from adastack.tasks.functional_vector import FunctionalTaskVectorEnv
 from adastack.tasks.worlds.cartpole.functional import MaskedCartPole
-from trainers import TINY_GRU, advance, assert_same_arrays
+from trainers import TINY_GRU, advance, assert_same_arrays, shared_functional_trainer
 
 SHORT_POLE = MaskedCartPole("position", time_limit=11)
 """Every episode of an untrained agent ends in a rollout, some by their time limit."""
@@ -191,7 +191,6 @@ def check_against_steps(trainer, params, rollout, evaluation, last_carry):
 # Sessions: resumed bit for bit, evaluated, watched.
 
 
-shared_trainer = cache(FunctionalTrainer)
 shared_finite = cache(
     lambda name, settings: RecurrentFiniteTrainer(
         induce(resolve(name).finite(), "none", 1), settings
@@ -220,7 +219,9 @@ def host_session():
 @pytest.mark.parametrize("make", [finite_session, functional_session, host_session])
 def test_a_run_goes_on_where_it_stopped(make, monkeypatch):
     monkeypatch.setattr("adastack.deep.gym_session.RESTART", 2)
-    monkeypatch.setattr("adastack.deep.functional_session.FunctionalTrainer", shared_trainer)
+    monkeypatch.setattr(
+        "adastack.deep.functional_session.FunctionalTrainer", shared_functional_trainer
+    )
     monkeypatch.setattr("adastack.deep.finite_session.LOG_BYTES", 1)  # One update in a chunk.
     monkeypatch.setattr(
         RecurrentFiniteSession, "make_trainer", lambda *_: shared_finite(MAZE, TINY_GRU)
