@@ -13,12 +13,19 @@ from jax import Array
 from adastack.deep.advantages import Outcomes, Paid, scaled_advantages
 from adastack.deep.buffer import PADDING
 from adastack.deep.capacity import check_capacity
+from adastack.deep.distinct import Distinct, sizes_for, switch
 from adastack.deep.exploration import weights_of
 from adastack.deep.explorer import Explorer, Exploring, drawn_actions
 from adastack.deep.heads import Categorical, Gaussian, Product, joined_actions
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.inputs import Inputs
-from adastack.deep.networks import ActorCritic, act, policy_and_value, read_stacks
+from adastack.deep.networks import (
+    ActorCritic,
+    act,
+    over_distinct,
+    policy_and_value,
+    read_stacks,
+)
 from adastack.deep.networks.observations import check_net, spec_of
 from adastack.deep.recurrent import cell_inputs, first_carry, stepped, unrolled
 from adastack.deep.settings import PPOSettings
@@ -92,6 +99,7 @@ class StackAgent:
             settings.critic, settings.shared, settings.hidden, settings.cell,
             self.n_memory if settings.estimates_worth else 0,
         )  # fmt: skip
+        self._distinct_sizes = sizes_for(spec, stack_size, settings)
         self.explorer = Explorer(self.inputs, self.heads, settings)
         self.act = jax.jit(self.sample)
         self.explore = jax.jit(self.explored)
@@ -207,6 +215,14 @@ class StackAgent:
             return self._net(params, leaves, filled)
         return unrolled(self.net, params, self._cell_inputs(params, leaves, filled), *sequence)
 
+    def _at_distinct(
+        self, params: Params, columns: list[Array], distinct: Distinct, rows: Array
+    ) -> tuple[Array, Array]:
+        """As `_at_rows` without a cell, where observations that come back are read once."""
+        seen = self.inputs.nested([column[distinct.row][:, None] for column in columns])
+        critic_features = self.inputs.critic_features(params, [columns[-1][rows]])
+        return over_distinct(self.net, params, seen, distinct.number[rows], critic_features)
+
     def learned(
         self, params: Params, moments: Any, rollout: Rollout, seed: Array, index: Array,
         progress: Array,
@@ -231,16 +247,27 @@ class StackAgent:
         )
         fixed = {name: part for name, part in params.items() if name != "params"}
 
-        def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
-            weighed = {**fixed, "params": weights}
-            return self._evaluation(*self._at_rows(weighed, columns, at), action, applies)
+        def learn(distinct: Distinct | None = None) -> tuple[Params, Any, Array]:
+            def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
+                weighed = {**fixed, "params": weights}
+                found = (
+                    self._at_rows(weighed, columns, at)
+                    if distinct is None
+                    else self._at_distinct(weighed, columns, distinct, at)
+                )
+                return self._evaluation(*found, action, applies)
+
+            return update(params["params"], adam, batch, key, schedule, evaluate, s)
 
         batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
         schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
         if not real:
             schedule = with_bonus(schedule, units)
-        weights, adam, learning = update(params["params"], adam, batch, key, schedule, evaluate, s)
+        if self._distinct_sizes:
+            weights, adam, learning = switch(rollout.columns[0], self._distinct_sizes, learn, learn)
+        else:
+            weights, adam, learning = learn()
         if real and s.gaussian_entropy:
             learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
         seen = self.inputs.with_stats(params, rollout.columns, len(actions))

@@ -141,6 +141,28 @@ def policy_and_value(
     return cast(tuple[Array, Array], net.apply(params, read, method="heads"))
 
 
+def over_distinct(
+    net: ActorCritic, params: Any, observations: Any, number: Array, critic_features: Array | None
+) -> tuple[Array, Array]:
+    """As `policy_and_value`, of stacks that show ``observations`` by their number.
+
+    Args:
+        net: The network, one that joins its slots.
+        params: The weights.
+        observations: Arrays of shape (observations, 1, ...), nested as the spec is.
+        number: (batch, k): the observation in each slot.
+        critic_features: As in `policy_and_value`.
+    """
+    features = cast(list[Array], net.apply(params, observations, method="encode"))
+    of_row = [None, critic_features][: net.n_towers]
+    read = (
+        NETWORKS[net.net]
+        .load()
+        .read_distinct(_bodies(net, params), [each[:, 0] for each in features], number, of_row)
+    )
+    return cast(tuple[Array, Array], net.apply(params, read, method="heads"))
+
+
 def act(net: ActorCritic, params: Any, slots: Any, filled: Array | None = None) -> Array:
     """The policy outputs alone of a batch of stacks."""
     network = NETWORKS[net.net]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import flax.linen as nn
+import jax.numpy as jnp
 from jax import Array
 
 from adastack.deep.networks.observations import Spec, n_features
@@ -24,6 +26,33 @@ class Body(nn.Module):
         for _ in range(self.layers):
             x = nn.tanh(nn.Dense(self.hidden)(x))
         return x
+
+
+def read_distinct(
+    bodies: Sequence[Any], features: Sequence[Array], number: Array, of_row: Sequence[Array | None]
+) -> list[Array]:
+    """What each body says of stacks, as `Body` does; each observation is multiplied once.
+
+    Args:
+        bodies: The weights of each.
+        features: For each, (observations, features).
+        number: (batch, k): the observation in each slot.
+        of_row: For each, (batch, k, further features), or None.
+    """
+
+    def tower(body: Any, features: Array, of_row: Array | None) -> Array:
+        first, k = body["Dense_0"], number.shape[1]
+        kernel = first["kernel"].reshape(k, -1, first["kernel"].shape[1])
+        seen, rest = jnp.split(kernel, [features.shape[1]], axis=1)
+        x = first["bias"] + sum((features @ seen[slot])[number[:, slot]] for slot in range(k))
+        if of_row is not None:
+            x += of_row.reshape(len(x), -1) @ rest.reshape(-1, rest.shape[-1])
+        for layer in range(1, Body.layers):
+            dense = body[f"Dense_{layer}"]
+            x = nn.tanh(x) @ dense["kernel"] + dense["bias"]
+        return nn.tanh(x)
+
+    return [tower(*each) for each in zip(bodies, features, of_row, strict=True)]
 
 
 def gain(path: Sequence[str]) -> float | None:
