@@ -79,6 +79,10 @@ class AgentSettings(TypedDict, total=False):
     """Where rewards are dense and vary, let the critic estimate what each memory action is worth,
     and do not blame the environment action for it. Needs count_once, scale_reward and two heads;
     not with a cell, nor on finite tasks."""
+    keep_rare: bool
+    """In every fourth environment keep rare observations whatever the policy says, and do not learn
+    the memory action there. Needs count_once, critic_clock, two heads and four environments; not on
+    finite tasks."""
     limits_end: bool
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool

@@ -100,7 +100,9 @@ class StackAgent:
             self.n_memory if settings.estimates_worth else 0,
         )  # fmt: skip
         self._distinct_sizes = sizes_for(spec, stack_size, settings)
-        self.explorer = Explorer(self.inputs, self.heads, settings)
+        self.explorer = Explorer(
+            self.inputs, self.heads, settings, get_rule(memory).table(stack_size)
+        )
         self.act = jax.jit(self.sample)
         self.explore = jax.jit(self.explored)
         self.greedy = jax.jit(self.mode)
@@ -157,7 +159,7 @@ class StackAgent:
     ) -> tuple[Array, Array, Any]:  # fmt: skip
         """Actions for each stack while learning, and the held decisions behind them."""
         outputs, carry = self._outputs(params, leaves, filled, carry)
-        chosen = self.explorer.choose(params, leaves, outputs, exploring, seed, step)
+        chosen = self.explorer.choose(params, leaves, outputs, exploring, seed, step, filled)
         return *chosen, carry
 
     def mode(

@@ -34,6 +34,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from adastack.deep.habits import with_habit
 from adastack.deep.heads import Gaussian, Head
 from adastack.deep.settings import PPOSettings
 from adastack.deep.waits import Decided
@@ -179,7 +180,11 @@ def weights_of(
     if not settings.count_once:
         return None
     done = jnp.ones(decision.shape[:2], jnp.bool_) if decided is None else decided.done
-    return once(decision, done, n_heads, settings.look_back)
+    weight = once(decision, done, n_heads, settings.look_back)
+    if not settings.keeps_rare:
+        return weight
+    # A memory action by habit was not the policy's own.
+    return weight.at[..., -1].multiply(~with_habit(settings.n_envs))
 
 
 def looks_back(held: Held, head: int) -> Array:

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
 from adastack.deep.exploration import (
     Held,
@@ -22,6 +23,7 @@ from adastack.deep.exploration import (
     situation_of_symbols,
     with_density,
 )
+from adastack.deep.habits import evicting_the_ordinary, with_habit
 from adastack.deep.heads import Categorical, Product, joined_actions
 from adastack.deep.inputs import Inputs
 from adastack.deep.networks.observations import leaves_in
@@ -60,10 +62,14 @@ class Explorer:
         inputs: What the stacks show.
         heads: What chooses actions and memory actions.
         settings: The settings.
+        evicts: (memory actions, slots filled + 1): the slot that each memory action evicts.
     """
 
-    def __init__(self, inputs: Inputs, heads: Product, settings: PPOSettings) -> None:
+    def __init__(
+        self, inputs: Inputs, heads: Product, settings: PPOSettings, evicts: NDArray[np.intp]
+    ) -> None:
         self.inputs, self.heads, self.settings = inputs, heads, settings
+        self._evicts = jnp.asarray(evicts)
         self.holds = settings.hold_noise > 1
         self._longest = periods(settings, heads.heads)
         self.go_on = jax.jit(self.gone_on)
@@ -87,7 +93,7 @@ class Explorer:
 
     def choose(
         self, params: Params, leaves: list[Array], outputs: Array, exploring: Exploring,
-        seed: Array, step: Array,
+        seed: Array, step: Array, filled: Array | None = None,
     ) -> tuple[Array, Array]:  # fmt: skip
         """Actions for each stack, and the held decisions behind them.
 
@@ -98,10 +104,25 @@ class Explorer:
             exploring: How the environments explore.
             seed: Says with ``step`` which draws, if noise is not held.
             step: See ``seed``.
+            filled: (stacks,): how many slots show an observation; all, if None.
         """
         held, wait = exploring
         joined, decision = self._drawn(params, leaves, outputs, held, seed, step)
+        if self.settings.keeps_rare:
+            joined = self._by_habit(params, leaves, joined, filled)
         return (joined if wait is None else standing(wait, joined)), decision
+
+    def _by_habit(
+        self, params: Params, leaves: list[Array], joined: Array, filled: Array | None
+    ) -> Array:
+        """The actions, with memory actions by habit in the environments that have one."""
+        k = self.inputs.stack_size
+        n_filled = jnp.full(len(joined), k) if filled is None else filled
+        empty = jnp.arange(k) < k - n_filled[:, None]
+        surprisal = jnp.where(empty, -jnp.inf, self.inputs.surprisal(params, leaves))
+        memory = evicting_the_ordinary(surprisal, self._evicts[:, n_filled].T)
+        chosen = jnp.where(with_habit(len(joined)), memory.astype(joined.dtype), joined[:, -1])
+        return joined.at[:, -1].set(chosen)
 
     def _drawn(
         self, params: Params, leaves: list[Array], outputs: Array, held: Held, seed: Array,

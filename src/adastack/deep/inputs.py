@@ -16,6 +16,7 @@ from gymnasium import spaces
 from jax import Array
 
 from adastack.deep.clock import CLOCK, N_CRITIC_FEATURES, STORED_AT, clock_features
+from adastack.deep.habits import surprisal_of_numbers, surprisal_of_symbols
 from adastack.deep.network_table import NETWORKS
 from adastack.deep.networks.observations import Leaf, Spec, leaves_in, one_hot, respecified
 from adastack.deep.normalise import RunningStats, no_stats, normalised, updated_stats
@@ -163,3 +164,17 @@ class Inputs:
         if scale != 1.0:  # Integers, scaled to 0..1: about as wide as they can be.
             return (numbers * scale - 0.5) * UNIT_DEVIATIONS
         return numbers
+
+    def surprisal(self, params: Params, leaves: list[Array]) -> Array:
+        """(stacks, k): how rare the observation in each slot is, in nats; needs a clock.
+
+        Only columns that are normalised count: of the others nothing is known.
+        """
+        total, found = params["seen"][CLOCK].number, jnp.zeros(leaves[0].shape[:2])
+        for name, unit in self._units.items():
+            seen, numbers = params["seen"][name], self._numbers(name, leaves[int(name)])
+            if unit.kind == "onehot":
+                found += surprisal_of_symbols(seen, numbers)
+            else:
+                found += surprisal_of_numbers(seen, numbers, total)
+        return found

@@ -97,6 +97,10 @@ class PPOSettings:
     """Where rewards are dense and vary, let the critic estimate what each memory action is worth,
     and do not blame the environment action for it. Needs count_once, scale_reward and two heads;
     not with a cell, nor on finite tasks."""
+    keep_rare: bool = False
+    """In every fourth environment keep rare observations whatever the policy says, and do not learn
+    the memory action there. Needs count_once, critic_clock, two heads and four environments; not on
+    finite tasks."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False
@@ -159,6 +163,12 @@ class PPOSettings:
         return self.critic_worth and self.critic and two_heads and not self.recurrent
 
     @property
+    def keeps_rare(self) -> bool:
+        """Whether some environments keep what is rare: how rare, the critic's clock counts."""
+        two_heads = self.action_form == "factored" and self.n_envs >= 4
+        return self.keep_rare and self.count_once and self.uses_clock and two_heads
+
+    @property
     def waits(self) -> bool:
         """Whether choices stand; not with a cell, which may tell steps apart that look alike."""
         return self.count_once and not self.recurrent
@@ -212,6 +222,7 @@ PRESETS: dict[str, PPOSettings] = {
         look_back=True,
         critic_clock=True,
         critic_worth=True,
+        keep_rare=True,
     ),
     "league": _LEAGUE,
     **{row.name: PPOSettings(**row.ppo) for row in TASKS.values() if row.ppo is not None},

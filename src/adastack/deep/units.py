@@ -21,7 +21,7 @@ import numpy as np
 from jax import Array
 
 from adastack.deep.settings import PPOSettings
-from adastack.deep.update import Schedule
+from adastack.deep.update import Schedule, critic_weight
 from adastack.deep.waits import Decided
 
 DECAY = 0.95
@@ -220,7 +220,7 @@ def _scaled_down(centred: Array, scale: Array) -> Array:
 
 
 def _with_returns(units: Units, returns: Array, weight: Array | None) -> Units:
-    counts = jnp.ones_like(returns) if weight is None else weight[..., -1]
+    counts = jnp.ones_like(returns) if weight is None else critic_weight(weight)
     number = counts.sum()
     new = units.value**2 * (counts * returns**2).sum() / jnp.maximum(number, 1.0)
     mean = jnp.where(units.returns == 0, new, DECAY * units.returns + (1 - DECAY) * new)

@@ -121,7 +121,15 @@ def _losses(
     if not settings.critic:
         return policy_loss, jnp.zeros(()), weight
     errors = (batch.returns - evaluation.predicted) ** 2
-    return policy_loss, jnp.mean(weight[:, -1] * errors), weight
+    return policy_loss, jnp.mean(critic_weight(weight) * errors), weight
+
+
+def critic_weight(weight: Array) -> Array:
+    """(...,): how much rows count for the critic, from (..., heads): as for the memory action.
+
+    Where that is not learned from, as for the environment action.
+    """
+    return jnp.where(weight[..., -1] > 0, weight[..., -1], weight[..., 0])
 
 
 def _measured(params: Params, batch: Batch, evaluate: Evaluate, settings: PPOSettings) -> Array:
