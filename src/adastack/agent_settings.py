@@ -76,9 +76,9 @@ class AgentSettings(TypedDict, total=False):
     count_once: bool
     """Let a choice stand while it leaves the stack as it is, and learn from a decision once."""
     critic_worth: bool
-    """Where rewards are dense and vary, let the critic estimate what each memory action is worth,
-    and do not blame the environment action for it. Needs count_once, scale_reward and two heads;
-    not with a cell, nor on finite tasks."""
+    """Where rewards are dense and vary, let the critic estimate what each memory action is worth:
+    the memory action is judged by that, and the environment action is not blamed for it. Needs
+    count_once, scale_reward and two heads; not with a cell, nor on finite tasks."""
     keep_rare: bool
     """In every fourth environment keep rare observations whatever the policy says, and do not learn
     the memory action there. Needs count_once, critic_clock, two heads and four environments; not on

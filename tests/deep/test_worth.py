@@ -13,7 +13,7 @@ from adastack.deep.agent import Rollout, StackAgent
 from adastack.deep.gae import generalised_advantages
 from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.settings import settings_for
-from adastack.deep.units import Change, counted, no_units, updated_units
+from adastack.deep.units import WITHIN, Change, counted, no_units, updated_units
 from adastack.deep.waits import Decided
 from adastack.deep.worth import values_alone, worth_of
 
@@ -35,7 +35,7 @@ def test_what_memory_actions_are_worth_is_nothing_on_average():
 
 
 @pytest.mark.parametrize("head", [Categorical((4,)), Gaussian(2)], ids=["moves", "torques"])
-def test_where_rewards_are_dense_and_vary_the_action_is_judged_against_it(head):
+def test_where_rewards_are_dense_and_vary_both_heads_are_judged_by_it(head):
     shape, going_on = (STEPS, ENVS), np.zeros((STEPS, ENVS), bool)
     value, following, given = RNG.normal(size=(3, *shape)).astype(np.float32)
     cases = [(RNG.choice([-1.0, 1.0], shape), True), (np.zeros(shape), False)]
@@ -59,6 +59,7 @@ def test_where_rewards_are_dense_and_vary_the_action_is_judged_against_it(head):
         centred = own - own.mean()
         expected = centred / max(1, np.sqrt((centred**2).mean()))  # Each step is an outcome.
         np.testing.assert_allclose(action, expected, atol=1e-5)
+        np.testing.assert_allclose(memory, (given - value) / WITHIN, atol=1e-6)
         assert np.abs(action - memory).max() > 0.1
 
 

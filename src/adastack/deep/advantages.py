@@ -2,11 +2,18 @@
 
 Where rewards are dense and vary, an action may show its worth at once, while the loss of what was
 remembered costs all that follows. An eviction some steps later is then noise to the action, many
-times as large as what the action earned. So the action has an advantage of its own there, and the
-memory action keeps the usual one. With ``critic_worth`` it is taken against what the memory
-action was worth (`adastack.deep.worth`). With ``dense_gae_lambda`` it looks less far ahead, if
-actions are discrete; where they show their worth later, that would hide it, so it has to be asked
-for.
+times as large as what the action earned. So each head has an advantage of its own there.
+
+With ``critic_worth`` that of the action is taken against what the memory action was worth
+(`adastack.deep.worth`), and that of the memory action is the critic's estimate of its worth. Once
+what mattered is lost, and that is most of the time at first, no eviction changes anything, but what
+is paid goes up and down all the same. Sampled advantages would move the memory action by that
+noise, before anything is known about what is worth keeping; the estimate is an average over all
+that the critic has learned from, and it is in units of returns, which a lost cue changes a lot and
+noise does not.
+
+With ``dense_gae_lambda`` the action looks less far ahead, if actions are discrete; where they show
+their worth later, that would hide it, so it has to be asked for.
 """
 
 from __future__ import annotations
@@ -24,7 +31,7 @@ from adastack.deep.gae import (
 )
 from adastack.deep.heads import Gaussian, Product
 from adastack.deep.settings import PPOSettings
-from adastack.deep.units import Units, scaled, scaled_alone
+from adastack.deep.units import Units, in_returns, scaled, scaled_alone
 from adastack.deep.waits import Decided
 
 VARIES = 0.1
@@ -107,9 +114,11 @@ def scaled_advantages(
     one_for_both = len(heads.heads) == 1 or (shorter is None and given_memory is None)
     if one_for_both or weight is None or outcomes.value is None:
         return units, usual, returns
+    memory = usual
     if given_memory is not None:
+        memory = in_returns(given_memory - outcomes.value)
         outcomes = outcomes._replace(value=given_memory)
     own, _ = advantages_and_returns(outcomes, settings.gae_lambda if shorter is None else shorter)
     own = scaled_alone(settings, units, own, paid.outcome, weight)
-    action = jnp.where(paid.dense_and_varied(units), own, usual)
-    return units, jnp.stack([action, usual], axis=-1), returns
+    both = jnp.where(paid.dense_and_varied(units), jnp.stack([own, memory]), usual)
+    return units, jnp.moveaxis(both, 0, -1), returns

@@ -94,9 +94,9 @@ class PPOSettings:
     """Give the critic the storage time and age of each slot; the policy sees the stack alone. Not
     with a cell or a shared body, nor on finite tasks."""
     critic_worth: bool = False
-    """Where rewards are dense and vary, let the critic estimate what each memory action is worth,
-    and do not blame the environment action for it. Needs count_once, scale_reward and two heads;
-    not with a cell, nor on finite tasks."""
+    """Where rewards are dense and vary, let the critic estimate what each memory action is worth:
+    the memory action is judged by that, and the environment action is not blamed for it. Needs
+    count_once, scale_reward and two heads; not with a cell, nor on finite tasks."""
     keep_rare: bool = False
     """In every fourth environment keep rare observations whatever the policy says, and do not learn
     the memory action there. Needs count_once, critic_clock, two heads and four environments; not on

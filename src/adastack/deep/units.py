@@ -202,6 +202,11 @@ def scaled_alone(
     return _scaled_down(*_centred(advantage, outcome, weight))
 
 
+def in_returns(worth: Array) -> Array:
+    """What the critic counts, in units of returns, where these are many rewards."""
+    return worth / WITHIN
+
+
 def _in_rewards(units: Units, advantage: Array) -> Array:
     """What the critic counts, in units of reward."""
     return advantage * (units.value / jnp.where(units.reward > 0, units.reward, 1.0))

@@ -7,6 +7,8 @@ environment action is judged against that instead of the value of the stack. Whe
 drawn anew at each step, this leaves the mean of its gradient as it is and takes noise from it: a
 control variate. (Where noise is held, later memory actions are not independent, and this holds up
 to that.) By the policy's own probabilities, memory actions are on average worth nothing.
+
+The memory action itself is judged by the estimate, too (`adastack.deep.advantages`).
 """
 
 from __future__ import annotations
