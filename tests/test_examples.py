@@ -117,6 +117,15 @@ def test_small_rewards_are_learned_like_others(monkeypatch, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("task", ["pair", "numbers-4"])
+def test_two_things_and_many_signs_are_remembered(task, monkeypatch, capsys):
+    """Without `keep_rare` neither is learned on most seeds."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    out = run("ordinary_variants.py", monkeypatch, capsys, task, "--seeds", "21", "23")
+    assert [float(line.split()[-1]) for line in out.splitlines()] == pytest.approx([1, 1], abs=0.01)
+
+
+@pytest.mark.slow
 def test_the_defaults_learn_a_delay_of_thirty(monkeypatch, capsys):
     out = run("own_agent.py", monkeypatch, capsys)
     assert float(out.split()[-1]) >= 0.99

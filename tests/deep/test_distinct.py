@@ -27,7 +27,7 @@ def grouped(column):
     """How many rows were enough, and the column put together from them."""
 
     def few(distinct):
-        return jnp.int32(len(distinct.row)), column[distinct.row][distinct.number]
+        return jnp.int32(len(distinct.row)), column[distinct.row][distinct.which]
 
     return switch(column, [2, 16], few, lambda: (jnp.int32(len(column)), column))
 
@@ -88,6 +88,7 @@ def test_gradients_are_those_of_every_row():
 def test_it_is_for_wide_symbols_and_networks_that_join_their_slots():
     wide, narrow = Leaf("onehot", (400,)), Leaf("onehot", (4,))
     assert sizes_for(wide, 2, PPOSettings()) == [32, 48, 64]
+    assert sizes_for(wide, 2, PPOSettings(batch_size=2)) == [1]
     assert not sizes_for(narrow, 2, PPOSettings())
     assert not sizes_for(Leaf("box", (400,)), 2, PPOSettings())
     assert not sizes_for(wide, 2, PPOSettings(net="lstm"))

@@ -126,7 +126,8 @@ def test_half_of_the_periods_of_the_memory_noise_ignore_the_newest_slot():
     assert looks_back(with_density(held, jnp.asarray(True)), 1).all(), (
         "where rewards are dense, all"
     )
-    settings = settings_for("default", "ppo", {"n_envs": 1000, "n_steps": 2, "batch_size": 1000})
+    size = {"n_envs": 1000, "n_steps": 2, "batch_size": 1000}
+    settings = settings_for("default", "ppo", size | {"keep_rare": False})
     agent = StackAgent(spaces.Discrete(4), spaces.Discrete(4), "adaptive", 2, settings)
     params, _ = agent.init(0)
     # A policy of chance: nothing but noise decides.

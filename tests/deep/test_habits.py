@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Discrete, MultiBinary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +16,7 @@ from adastack.deep.functional import FunctionalTrainer
 from adastack.deep.habits import (
     LEAST_CHANCE,
     MARGIN,
+    copies,
     evicting_the_ordinary,
     surprisal_of_numbers,
     surprisal_of_symbols,
@@ -81,6 +82,29 @@ def test_empty_slots_are_evicted_first():
     assert joined[:, -1].tolist() == [1, 0, 1, 1]
 
 
+def test_nothing_is_kept_twice():
+    """A sign that lasts for two steps leaves room for the next one."""
+    slots = jnp.asarray([[[5], [5], [1]], [[5], [1], [5]], [[5], [6], [1]]])
+    assert copies(slots).tolist() == [[False, True, False], [False, False, True], [False] * 3]
+    chosen = settings_for("default", "ppo", {"hidden": 16})
+    agent = StackAgent(Discrete(8), Discrete(2), "adaptive", 3, chosen)
+    params, _ = agent.init(0)
+    often = np.eye(9)[[0, 1, 2, 3] * 5 + [5, 6]]
+    params["seen"] |= {"0": stats_of(often), CLOCK: stats_of(np.arange(22.0))}
+    stack = [0, 1, 2]
+    for symbol in (5, 5, 3, 6, 6, 3, 0, 1):
+        shown = [jnp.tile(jnp.asarray(stack), (2, 1))]
+        slot = int(agent.explorer._by_habit(params, shown, jnp.zeros((2, 2)), None)[1, -1])
+        stack = [*stack[:slot], *stack[slot + 1 :], symbol]
+    assert stack == [5, 6, 1]
+
+
+def test_where_nothing_is_known_of_rarity_there_is_no_habit():
+    chosen = settings_for("default", "ppo", {"hidden": 16})
+    for space, known in ((MultiBinary(3), False), (Discrete(3), True), (Box(0, 1, (2,)), True)):
+        assert StackAgent(space, Discrete(2), "adaptive", 2, chosen).explorer.keeps_rare == known
+
+
 @cache
 def trainer(memory="adaptive"):
     size = {"n_envs": ENVS, "n_steps": STEPS, "batch_size": 48, "n_epochs": 1, "hidden": 16}
@@ -133,6 +157,22 @@ def test_only_the_memory_action_of_a_habit_is_not_learned():
 
 
 def test_the_critic_learns_from_habits():
+    """What is paid in an environment with a habit moves it."""
+    made, (learner, rollout) = trainer(), rolled_out()
+    habit = np.asarray(with_habit(ENVS))
+
+    def critic_after(envs):
+        paid = np.array(rollout.reward)
+        paid[:, envs] *= -1
+        decided = rollout.decided._replace(paid=jnp.asarray(paid))
+        changed = rollout._replace(reward=jnp.asarray(paid), decided=decided)
+        after, *_ = made.learned(learner.params, learner.moments, changed, 0, 0, np.float32(0))
+        return np.asarray(after["params"]["critic_body"]["Dense_0"]["kernel"])
+
+    assert abs(critic_after(habit) - critic_after(np.zeros(ENVS, bool))).max() > 1e-5
+
+
+def test_rows_count_for_the_critic_as_for_what_is_learned_there():
     weight = jnp.asarray([[1.0, 0.5], [2.0, 0.0], [0.0, 0.0]])
     assert critic_weight(weight).tolist() == [0.5, 2.0, 0.0]
 

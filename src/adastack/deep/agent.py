@@ -16,6 +16,7 @@ from adastack.deep.capacity import check_capacity
 from adastack.deep.distinct import Distinct, sizes_for, switch
 from adastack.deep.exploration import weights_of
 from adastack.deep.explorer import Explorer, Exploring, drawn_actions
+from adastack.deep.habits import with_habit
 from adastack.deep.heads import Categorical, Gaussian, Product, joined_actions
 from adastack.deep.initial import bias_to_newest_slot, initial_params
 from adastack.deep.inputs import Inputs
@@ -223,7 +224,7 @@ class StackAgent:
         """As `_at_rows` without a cell, where observations that come back are read once."""
         seen = self.inputs.nested([column[distinct.row][:, None] for column in columns])
         critic_features = self.inputs.critic_features(params, [columns[-1][rows]])
-        return over_distinct(self.net, params, seen, distinct.number[rows], critic_features)
+        return over_distinct(self.net, params, seen, distinct.which[rows], critic_features)
 
     def learned(
         self, params: Params, moments: Any, rollout: Rollout, seed: Array, index: Array,
@@ -235,6 +236,9 @@ class StackAgent:
         actions = rollout.action.reshape(s.steps_per_update, -1)
         at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
         weight = weights_of(s, rollout.decision, rollout.decided, len(self.heads.heads))
+        if weight is not None and self.explorer.keeps_rare:
+            # A memory action by habit was not the policy's own.
+            weight = weight.at[..., -1].multiply(~with_habit(s.n_envs))
         (adam, units), paid = moments, Paid(rollout.reward, rollout.over)
         units, change = updated_units(s, units, *paid)
         params = change.of_critic(params)

@@ -34,8 +34,8 @@ class Distinct(NamedTuple):
     """The different observations of a rollout."""
 
     row: Array
-    """(number of them,): where each is stored."""
-    number: Array
+    """(observations,): where each is stored."""
+    which: Array
     """(stored rows,): which of them each row shows."""
 
 
@@ -49,7 +49,8 @@ def sizes_for(spec: Spec, stack_size: int, settings: PPOSettings) -> list[int]:
     symbols = isinstance(spec, Leaf) and spec.kind == "onehot"
     if not symbols or stack_size * n_features(spec, convolve=False) < LEAST_INPUTS:
         return []
-    return [int(share * settings.batch_size) for share in SHARES]
+    sizes = {int(share * settings.batch_size) for share in SHARES}
+    return sorted(size for size in sizes if size)
 
 
 def switch(
@@ -63,9 +64,9 @@ def switch(
         few: Is given at least as many rows as there are different ones.
         many: Does the same without knowing them.
     """
-    number, first, count = _grouped(column)
+    index, first, count = _grouped(column)
     branches: list[Callable[[], T]] = [
-        lambda size=size: few(Distinct(first[:size], number))  # type: ignore[misc]
+        lambda size=size: few(Distinct(first[:size], index))  # type: ignore[misc]
         for size in sizes
     ]
     smallest = jnp.searchsorted(jnp.asarray(sizes), count)
@@ -74,24 +75,16 @@ def switch(
 
 
 def _grouped(column: Array) -> tuple[Array, Array, Array]:
-    """The number of each row's group, a row of each group, and how many groups there are."""
+    """The group of each row, a row of each group, and how many groups there are."""
     n, entries = len(column), column.reshape(len(column), -1).astype(jnp.uint32)
     # Two hashes of 32 bits tell rows apart; should they not, there are as many groups as rows.
     factors = np.random.default_rng(0).integers(2**32, size=(2, entries.shape[1]), dtype=np.uint32)
-    hashes = [
-        _mixed((entries * jnp.asarray(row | 1)).sum(axis=1, dtype=jnp.uint32)) for row in factors
-    ]
+    hashes = [(entries * jnp.asarray(row)).sum(axis=1, dtype=jnp.uint32) for row in factors]
     order = jnp.lexsort(hashes)
     ordered = jnp.stack(hashes)[:, order]
     begins = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
     group = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.cumsum(begins, dtype=jnp.int32)])
-    number = jnp.zeros(n, jnp.int32).at[order].set(group)
+    index = jnp.zeros(n, jnp.int32).at[order].set(group)
     first = jnp.zeros(n, jnp.int32).at[group].set(order)
-    exact = (entries[first[number]] == entries).all()
-    return number, first, jnp.where(exact, group[-1] + 1, n + 1)
-
-
-def _mixed(x: Array) -> Array:
-    """Bits that depend on all bits of a sum."""
-    x = (x ^ (x >> 16)) * jnp.uint32(0x7FEB352D)
-    return x ^ (x >> 15)
+    exact = (entries[first[index]] == entries).all()
+    return index, first, jnp.where(exact, group[-1] + 1, n + 1)

@@ -14,7 +14,8 @@ many choices that are right as there are observations.
 With dense rewards an action shows its worth at once, and only memory has to be explored for long.
 Held action noise would be credited to the memory action, because both persist for the same number
 of steps. So action noise is then drawn anew at each step, and three of four environments hold the
-memory action's noise, regardless of the newest observation.
+memory action's noise, regardless of the newest observation (one of these three has a habit instead,
+if there are any: `adastack.deep.habits`).
 
 Actions that are real numbers cancel out if their noise is drawn anew at each step: a cart that is
 pushed to and fro stays where it is, however the rewards come. So with ``hold_real`` the fourth of
@@ -34,7 +35,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from adastack.deep.habits import with_habit
 from adastack.deep.heads import Gaussian, Head
 from adastack.deep.settings import PPOSettings
 from adastack.deep.waits import Decided
@@ -180,11 +180,7 @@ def weights_of(
     if not settings.count_once:
         return None
     done = jnp.ones(decision.shape[:2], jnp.bool_) if decided is None else decided.done
-    weight = once(decision, done, n_heads, settings.look_back)
-    if not settings.keeps_rare:
-        return weight
-    # A memory action by habit was not the policy's own.
-    return weight.at[..., -1].multiply(~with_habit(settings.n_envs))
+    return once(decision, done, n_heads, settings.look_back)
 
 
 def looks_back(held: Held, head: int) -> Array:

@@ -23,7 +23,7 @@ from adastack.deep.exploration import (
     situation_of_symbols,
     with_density,
 )
-from adastack.deep.habits import evicting_the_ordinary, with_habit
+from adastack.deep.habits import copies, evicting_the_ordinary, with_habit
 from adastack.deep.heads import Categorical, Product, joined_actions
 from adastack.deep.inputs import Inputs
 from adastack.deep.networks.observations import leaves_in
@@ -71,6 +71,8 @@ class Explorer:
         self.inputs, self.heads, self.settings = inputs, heads, settings
         self._evicts = jnp.asarray(evicts)
         self.holds = settings.hold_noise > 1
+        self.keeps_rare = settings.keeps_rare and inputs.knows_rarity
+        """Whether some environments keep what is rare."""
         self._longest = periods(settings, heads.heads)
         self.go_on = jax.jit(self.gone_on)
 
@@ -108,7 +110,7 @@ class Explorer:
         """
         held, wait = exploring
         joined, decision = self._drawn(params, leaves, outputs, held, seed, step)
-        if self.settings.keeps_rare:
+        if self.keeps_rare:
             joined = self._by_habit(params, leaves, joined, filled)
         return (joined if wait is None else standing(wait, joined)), decision
 
@@ -119,7 +121,9 @@ class Explorer:
         k = self.inputs.stack_size
         n_filled = jnp.full(len(joined), k) if filled is None else filled
         empty = jnp.arange(k) < k - n_filled[:, None]
-        surprisal = jnp.where(empty, -jnp.inf, self.inputs.surprisal(params, leaves))
+        flat = jnp.concatenate([leaf.reshape(*leaf.shape[:2], -1) for leaf in leaves], axis=-1)
+        needless = empty | copies(flat)
+        surprisal = jnp.where(needless, -jnp.inf, self.inputs.surprisal(params, leaves))
         memory = evicting_the_ordinary(surprisal, self._evicts[:, n_filled].T)
         chosen = jnp.where(with_habit(len(joined)), memory.astype(joined.dtype), joined[:, -1])
         return joined.at[:, -1].set(chosen)

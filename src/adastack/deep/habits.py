@@ -9,8 +9,8 @@ can fill them, and the critic learns what such stacks are worth, which the memor
 taught in the other environments. In those with the habit the memory action is not learned: it was
 not the policy's own.
 
-What comes now is kept only if it is clearly rarer than something held. Where all observations are
-equally likely the first ones stay.
+What comes now is kept only if it is clearly rarer than something held, and nothing is kept twice.
+Where all observations are equally likely the first ones stay.
 """
 
 from __future__ import annotations
@@ -29,6 +29,12 @@ LEAST_CHANCE = 1e-3
 def with_habit(n_envs: int) -> Array:
     """(environments,): which of them keep what is rare."""
     return jnp.arange(n_envs) % 4 == 1
+
+
+def copies(slots: Array) -> Array:
+    """(stacks, k): whether each slot shows the same as an older one, of (stacks, k, entries)."""
+    same = (slots[:, :, None] == slots[:, None]).all(axis=-1)
+    return jnp.tril(same, -1).any(axis=2)
 
 
 def evicting_the_ordinary(surprisal: Array, evicts: Array) -> Array:

@@ -165,6 +165,11 @@ class Inputs:
             return (numbers * scale - 0.5) * UNIT_DEVIATIONS
         return numbers
 
+    @property
+    def knows_rarity(self) -> bool:
+        """Whether it is known of some column how rare its entries are."""
+        return bool(self._units)
+
     def surprisal(self, params: Params, leaves: list[Array]) -> Array:
         """(stacks, k): how rare the observation in each slot is, in nats; needs a clock.
 

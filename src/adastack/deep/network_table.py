@@ -3,7 +3,8 @@
 A new network is a module and a row. The module has ``Body``, a flax module (batch, k, features) ->
 (batch, hidden); ``gain``, how its weights are drawn; and ``sizes``, what grows with the stack. A
 sequence network also has ``read`` and ``read_prefixes``, which compute faster what it defines,
-and ``tokens``, what the latter costs. The row is light: what it names is imported when a network
+and ``tokens``, what the latter costs; another one has ``read_distinct``, which does so where
+observations come back. The row is light: what it names is imported when a network
 is built.
 """
 

@@ -159,14 +159,14 @@ class PPOSettings:
     @property
     def estimates_worth(self) -> bool:
         """Whether the critic estimates what memory actions are worth."""
-        two_heads = self.action_form == "factored" and self.count_once and self.scale_reward
-        return self.critic_worth and self.critic and two_heads and not self.recurrent
+        fits = self.action_form == "factored" and self.count_once and self.scale_reward
+        return self.critic_worth and self.critic and fits and not self.recurrent
 
     @property
     def keeps_rare(self) -> bool:
-        """Whether some environments keep what is rare: how rare, the critic's clock counts."""
-        two_heads = self.action_form == "factored" and self.n_envs >= 4
-        return self.keep_rare and self.count_once and self.uses_clock and two_heads
+        """Whether some environments keep what is rare; the clock counts observations."""
+        fits = self.action_form == "factored" and self.n_envs >= 4
+        return self.keep_rare and self.count_once and self.uses_clock and fits
 
     @property
     def waits(self) -> bool:

@@ -203,7 +203,10 @@ def scaled_alone(
 
 
 def in_returns(worth: Array) -> Array:
-    """What the critic counts, in units of returns, where these are many rewards."""
+    """What the critic counts, in units of returns.
+
+    That is their root mean square, or `WITHIN` rewards if these are more.
+    """
     return worth / WITHIN
 
 

@@ -113,7 +113,9 @@ def _losses(
         weight = jnp.ones_like(evaluation.entropy)
     else:
         # Each head has its own decisions, so each has its own ratio.
-        ratio, weight = jnp.exp(evaluation.log_prob - batch.log_prob), batch.weight
+        weight = batch.weight
+        moved = jnp.where(weight > 0, evaluation.log_prob - batch.log_prob, 0.0)
+        ratio = jnp.exp(moved)
     clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
     advantage = advantage[:, None] if advantage.ndim == 1 else advantage
     gain = jnp.minimum(ratio * advantage, clipped * advantage)
@@ -137,7 +139,10 @@ def _measured(params: Params, batch: Batch, evaluate: Evaluate, settings: PPOSet
     evaluation = evaluate(params, batch.inputs, batch.action)
     policy_loss, value_loss, _ = _losses(evaluation, batch, settings)
     moved = evaluation.log_prob - batch.log_prob
-    moved = moved if batch.weight is not None else moved.sum(axis=1)[:, None]
+    if batch.weight is None:
+        moved = moved.sum(axis=1)[:, None]
+    else:
+        moved = jnp.where(batch.weight > 0, moved, 0.0)
     entropy = evaluation.entropy.mean(axis=0)
     return jnp.stack(
         [

@@ -142,15 +142,15 @@ def policy_and_value(
 
 
 def over_distinct(
-    net: ActorCritic, params: Any, observations: Any, number: Array, critic_features: Array | None
+    net: ActorCritic, params: Any, observations: Any, index: Array, critic_features: Array | None
 ) -> tuple[Array, Array]:
-    """As `policy_and_value`, of stacks that show ``observations`` by their number.
+    """As `policy_and_value`, of stacks whose slots show some of ``observations``.
 
     Args:
         net: The network, one that joins its slots.
         params: The weights.
         observations: Arrays of shape (observations, 1, ...), nested as the spec is.
-        number: (batch, k): the observation in each slot.
+        index: (batch, k): the observation in each slot.
         critic_features: As in `policy_and_value`.
     """
     features = cast(list[Array], net.apply(params, observations, method="encode"))
@@ -158,7 +158,7 @@ def over_distinct(
     read = (
         NETWORKS[net.net]
         .load()
-        .read_distinct(_bodies(net, params), [each[:, 0] for each in features], number, of_row)
+        .read_distinct(_bodies(net, params), [each[:, 0] for each in features], index, of_row)
     )
     return cast(tuple[Array, Array], net.apply(params, read, method="heads"))
 

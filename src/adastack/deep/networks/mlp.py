@@ -29,25 +29,25 @@ class Body(nn.Module):
 
 
 def read_distinct(
-    bodies: Sequence[Any], features: Sequence[Array], number: Array, of_row: Sequence[Array | None]
+    bodies: Sequence[Any], features: Sequence[Array], index: Array, of_row: Sequence[Array | None]
 ) -> list[Array]:
     """What each body says of stacks, as `Body` does; each observation is multiplied once.
 
     Args:
         bodies: The weights of each.
         features: For each, (observations, features).
-        number: (batch, k): the observation in each slot.
+        index: (batch, k): the observation in each slot.
         of_row: For each, (batch, k, further features), or None.
     """
 
     def tower(body: Any, features: Array, of_row: Array | None) -> Array:
-        first, k = body["Dense_0"], number.shape[1]
+        first, k = body["Dense_0"], index.shape[1]
         kernel = first["kernel"].reshape(k, -1, first["kernel"].shape[1])
         seen, rest = jnp.split(kernel, [features.shape[1]], axis=1)
-        x = first["bias"] + sum((features @ seen[slot])[number[:, slot]] for slot in range(k))
+        x = first["bias"] + sum((features @ seen[slot])[index[:, slot]] for slot in range(k))
         if of_row is not None:
             x += of_row.reshape(len(x), -1) @ rest.reshape(-1, rest.shape[-1])
-        for layer in range(1, Body.layers):
+        for layer in range(1, len(body)):
             dense = body[f"Dense_{layer}"]
             x = nn.tanh(x) @ dense["kernel"] + dense["bias"]
         return nn.tanh(x)
