@@ -235,10 +235,7 @@ class StackAgent:
         columns = self.inputs.normalise(params, rollout.columns)
         actions = rollout.action.reshape(s.steps_per_update, -1)
         at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
-        weight = weights_of(s, rollout.decision, rollout.decided, len(self.heads.heads))
-        if weight is not None and self.explorer.keeps_rare:
-            # A memory action by habit was not the policy's own.
-            weight = weight.at[..., -1].multiply(~with_habit(s.n_envs))
+        weight = self._weights(rollout)
         (adam, units), paid = moments, Paid(rollout.reward, rollout.over)
         units, change = updated_units(s, units, *paid)
         params = change.of_critic(params)
@@ -278,6 +275,15 @@ class StackAgent:
             learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
         seen = self.inputs.with_stats(params, rollout.columns, len(actions))
         return {**seen, "params": weights}, (adam, units), learning
+
+    def _weights(self, rollout: Rollout) -> Array | None:
+        """(steps, environments, heads): how much each step counts, if not all alike."""
+        s = self.settings
+        weight = weights_of(s, rollout.decision, rollout.decided, len(self.heads.heads))
+        if weight is None or not self.explorer.keeps_rare:
+            return weight
+        # A memory action by habit was not the policy's own.
+        return weight.at[..., -1].multiply(~with_habit(s.n_envs))
 
     def _as_rolled_out(
         self, params: Params, columns: list[Array], rollout: Rollout, actions: Array
