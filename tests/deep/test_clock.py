@@ -14,7 +14,6 @@ from adastack.deep.finite import FiniteTrainer
 from adastack.deep.host import HostTrainer, Worker
 from adastack.deep.normalise import RunningStats
 from adastack.deep.settings import settings_for
-from adastack.deep.worth import values_alone
 from adastack.process.induced import induce
 from adastack.process.policy import memory_rule
 from adastack.tasks import resolve
@@ -83,7 +82,7 @@ def test_births_change_values_but_not_policies(net):
     stored_at = jnp.asarray([[0, 1, 2], [0, 1, 30], [0, 29, 30], [28, 29, 30]], jnp.float32)
     stored = trainer.inputs.normalise(params, [leaf, stored_at])
     outputs, values = trainer._net(params, stored, None)
-    assert len(np.unique(np.asarray(values_alone(values)).round(6))) == 4
+    assert len(np.unique(np.asarray(values).round(6))) == 4
     np.testing.assert_array_equal(outputs, jnp.broadcast_to(outputs[:1], outputs.shape))
 
 

@@ -157,7 +157,7 @@ def test_rising_and_falling():
 
 @pytest.mark.parametrize(
     "results",
-    [Fake(), Fake(a=HIGH), Fake(a=HIGH, b=LOW[:4]), Fake(steps=999_999, a=HIGH, b=LOW)],
+    [Fake(), Fake(a=HIGH), Fake(a=HIGH, b=LOW[:2]), Fake(steps=999_999, a=HIGH, b=LOW)],
     ids=["none", "one side", "too few seeds", "too short"],
 )
 def test_too_few_runs_prove_nothing(results):
@@ -168,6 +168,14 @@ def test_too_few_runs_prove_nothing(results):
         checks.rising("score", [A, B]),
     ):
         assert status(check, results) == "needs runs"
+
+
+def test_three_seeds_have_an_interval():
+    """It is wide: a difference that five seeds show, three may not."""
+    assert status(checks.above("score", A, B), Fake(a=HIGH[:3], b=LOW[:3])) == "holds"
+    few, more = [0.9, 0.5, 0.7], [0.9, 0.5, 0.7] * 2
+    assert status(checks.above("score", A, B), Fake(a=few, b=[0.4, 0.2, 0.3])) == "not shown"
+    assert status(checks.above("score", A, B), Fake(a=more, b=[0.4, 0.2, 0.3] * 2)) == "holds"
 
 
 def test_an_arm_reads_its_test():

@@ -4,13 +4,10 @@ Where rewards are dense and vary, an action may show its worth at once, while th
 remembered costs all that follows. An eviction some steps later is then noise to the action, many
 times as large as what the action earned. So each head has an advantage of its own there.
 
-With ``critic_worth`` that of the action is taken against what the memory action was worth
-(`adastack.deep.worth`), and that of the memory action is the critic's estimate of its worth. Once
-what mattered is lost, and that is most of the time at first, no eviction changes anything, but what
-is paid goes up and down all the same. Sampled advantages would move the memory action by that
-noise, before anything is known about what is worth keeping; the estimate is an average over all
-that the critic has learned from, and it is in units of returns, which a lost cue changes a lot and
-noise does not.
+With ``critic_worth`` evictions are weighed against each other (`adastack.deep.weighing`): the
+advantage of the action is then taken against the value of the stack and what the eviction beside it
+was worth, and the memory action is learned from what each eviction is worth instead of from
+advantages. Those would move it by noise before anything is known about what is worth keeping.
 
 With ``dense_gae_lambda`` the action looks less far ahead, if actions are discrete; where they show
 their worth later, that would hide it, so it has to be asked for.
@@ -31,7 +28,7 @@ from adastack.deep.gae import (
 )
 from adastack.deep.heads import Gaussian, Product
 from adastack.deep.settings import PPOSettings
-from adastack.deep.units import Units, in_returns, scaled, scaled_alone
+from adastack.deep.units import Units, scaled, scaled_alone
 from adastack.deep.waits import Decided
 
 VARIES = 0.1
@@ -91,7 +88,7 @@ def advantages_and_returns(outcomes: Outcomes, gae_lambda: float) -> tuple[Array
 
 def scaled_advantages(
     settings: PPOSettings, heads: Product, units: Units, outcomes: Outcomes, paid: Paid,
-    weight: Array | None, given_memory: Array | None = None,
+    weight: Array | None, beside: Array | None = None,
 ) -> tuple[Units, Array, Array]:  # fmt: skip
     """The units with a rollout's advantages and returns, and both.
 
@@ -102,7 +99,7 @@ def scaled_advantages(
         outcomes: What followed the steps or decisions to learn from.
         paid: What the rollout paid.
         weight: (time, environments, heads): how much each counts, if not all alike.
-        given_memory: (time, environments): values given the memory action, if the critic has them.
+        beside: (time, environments): what the memory actions beside them were worth, if known.
 
     Returns:
         The units; advantages, (time, environments) or, if each head has its own, (time,
@@ -111,14 +108,12 @@ def scaled_advantages(
     advantage, returns = advantages_and_returns(outcomes, settings.gae_lambda)
     units, usual = scaled(settings, units, advantage, returns, paid.outcome, weight)
     shorter = None if isinstance(heads.heads[0], Gaussian) else settings.dense_gae_lambda
-    one_for_both = len(heads.heads) == 1 or (shorter is None and given_memory is None)
+    one_for_both = len(heads.heads) == 1 or (shorter is None and beside is None)
     if one_for_both or weight is None or outcomes.value is None:
         return units, usual, returns
-    memory = usual
-    if given_memory is not None:
-        memory = in_returns(given_memory - outcomes.value)
-        outcomes = outcomes._replace(value=given_memory)
+    if beside is not None:
+        outcomes = outcomes._replace(value=outcomes.value + beside)
     own, _ = advantages_and_returns(outcomes, settings.gae_lambda if shorter is None else shorter)
     own = scaled_alone(settings, units, own, paid.outcome, weight)
-    both = jnp.where(paid.dense_and_varied(units), jnp.stack([own, memory]), usual)
+    both = jnp.where(paid.dense_and_varied(units), jnp.stack([own, usual]), usual)
     return units, jnp.moveaxis(both, 0, -1), returns

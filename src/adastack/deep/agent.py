@@ -31,7 +31,14 @@ from adastack.deep.networks.observations import check_net, spec_of
 from adastack.deep.recurrent import cell_inputs, first_carry, stepped, unrolled
 from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import head_of
-from adastack.deep.units import Counted, counted, no_units, updated_units, with_bonus
+from adastack.deep.units import (
+    Counted,
+    counted,
+    in_returns,
+    no_units,
+    updated_units,
+    with_bonus,
+)
 from adastack.deep.update import (
     Evaluation,
     Params,
@@ -41,7 +48,7 @@ from adastack.deep.update import (
     update,
 )
 from adastack.deep.waits import Decided
-from adastack.deep.worth import values_alone, worth_of
+from adastack.deep.weighing import Weighed, rows_after, worths
 from adastack.memory import get_rule
 from adastack.process.events import LEARNING
 
@@ -98,12 +105,11 @@ class StackAgent:
         self.net = ActorCritic(
             self.inputs.net_spec(), settings.net, self.heads.n_outputs - deviations, deviations,
             settings.critic, settings.shared, settings.hidden, settings.cell,
-            self.n_memory if settings.estimates_worth else 0,
         )  # fmt: skip
+        self._evicts = jnp.asarray(get_rule(memory).table(stack_size))
+        self._weighs = settings.weighs_evictions and self.n_memory > 1
         self._distinct_sizes = sizes_for(spec, stack_size, settings)
-        self.explorer = Explorer(
-            self.inputs, self.heads, settings, get_rule(memory).table(stack_size)
-        )
+        self.explorer = Explorer(self.inputs, self.heads, settings, self._evicts)
         self.act = jax.jit(self.sample)
         self.explore = jax.jit(self.explored)
         self.greedy = jax.jit(self.mode)
@@ -188,7 +194,7 @@ class StackAgent:
         read = self.inputs.filled(stored, filled)
         stored = self.inputs.normalise(params, stored)
         if not self.settings.recurrent:
-            return values_alone(self._net(params, stored, read)[1])
+            return self._net(params, stored, read)[1]
         return stepped(self.net, params, self._cell_inputs(params, stored, read), carry)[1]
 
     def _cell_inputs(self, params: Params, leaves: list[Array], filled: Array | None) -> Array:
@@ -235,18 +241,22 @@ class StackAgent:
         columns = self.inputs.normalise(params, rollout.columns)
         actions = rollout.action.reshape(s.steps_per_update, -1)
         at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
-        weight = self._weights(rollout)
         (adam, units), paid = moments, Paid(rollout.reward, rollout.over)
         units, change = updated_units(s, units, *paid)
         params = change.of_critic(params)
-        values = (evaluation.value, evaluation.predicted, last, rollout.bootstrap)
-        value, predicted, last, bootstrap = map(change.of_values, values)
+        value, last, bootstrap = map(change.of_values, (evaluation.value, last, rollout.bootstrap))
         counts = counted(s, units, rollout.reward, rollout.decided)
         outcomes = self._outcomes(rollout._replace(bootstrap=bootstrap), value, last, counts)
-        applies = paid.dense_and_varied(units)
-        given = predicted.reshape(rollout.over.shape) if s.estimates_worth else None
+        weighed, beside = None, None
+        if self._weighs:
+            assert evaluation.memory_log_probs is not None
+            weighed, beside = self._weighed(
+                params, columns, rollout, evaluation.memory_log_probs, counts.gamma,
+                paid.dense_and_varied(units),
+            )  # fmt: skip
+        weight = self._weights(rollout, weighed)
         units, advantage, returns = scaled_advantages(
-            s, self.heads, units, outcomes, paid, weight, given
+            s, self.heads, units, outcomes, paid, weight, beside
         )
         fixed = {name: part for name, part in params.items() if name != "params"}
 
@@ -258,11 +268,12 @@ class StackAgent:
                     if distinct is None
                     else self._at_distinct(weighed, columns, distinct, at)
                 )
-                return self._evaluation(*found, action, applies)
+                return self._evaluation(*found, action)
 
             return update(params["params"], adam, batch, key, schedule, evaluate, s)
 
         batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
+        batch = batch._replace(weighed=weighed)
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
         schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
         if not real:
@@ -276,14 +287,46 @@ class StackAgent:
         seen = self.inputs.with_stats(params, rollout.columns, len(actions))
         return {**seen, "params": weights}, (adam, units), learning
 
-    def _weights(self, rollout: Rollout) -> Array | None:
+    def _weighed(
+        self, params: Params, columns: list[Array], rollout: Rollout, log_probs: Array,
+        gamma: Array | float, applies: Array,
+    ) -> tuple[Weighed, Array]:  # fmt: skip
+        """The memory actions weighed, and (steps, environments): the worth of those taken.
+
+        Where a habit evicts, the next value is that of the habit, so that what was taken adds
+        nothing to it. Where an episode is over, nothing is left to remember.
+        """
+        slots = rollout.slots[:-1].reshape(-1, self.stack_size)
+        newest = rollout.slots[1:, :, -1].reshape(-1)
+        filled = (slots != PADDING).sum(axis=1)
+
+        def value_after(evicts: Array) -> Array:
+            return self._at_rows(params, columns, rows_after(slots, newest, evicts[filled]))[1]
+
+        # One after the other: all at once would hold as many copies of the observations.
+        values = jax.lax.cond(
+            applies,
+            lambda: jax.lax.map(value_after, self._evicts).T,
+            lambda: jnp.zeros_like(log_probs),
+        )
+        worth = gamma * worths(values, log_probs)
+        worth = jnp.where(rollout.over.reshape(-1, 1), 0.0, worth)
+        taken = rollout.action[..., -1].reshape(-1, 1).astype(jnp.int32)
+        of_taken = jnp.take_along_axis(worth, taken, axis=1).reshape(rollout.over.shape)
+        if self.explorer.keeps_rare:
+            of_taken = jnp.where(with_habit(self.settings.n_envs), 0.0, of_taken)
+        everywhere = jnp.broadcast_to(applies, len(worth))
+        return Weighed(in_returns(worth), log_probs, everywhere), of_taken
+
+    def _weights(self, rollout: Rollout, weighed: Weighed | None) -> Array | None:
         """(steps, environments, heads): how much each step counts, if not all alike."""
         s = self.settings
         weight = weights_of(s, rollout.decision, rollout.decided, len(self.heads.heads))
         if weight is None or not self.explorer.keeps_rare:
             return weight
-        # A memory action by habit was not the policy's own.
-        return weight.at[..., -1].multiply(~with_habit(s.n_envs))
+        # A memory action by habit was not the policy's own, and can only be weighed.
+        own = ~with_habit(s.n_envs)
+        return weight.at[..., -1].multiply(own if weighed is None else own | weighed.applies[0])
 
     def _as_rolled_out(
         self, params: Params, columns: list[Array], rollout: Rollout, actions: Array
@@ -293,22 +336,18 @@ class StackAgent:
         if not self.settings.recurrent:
             rows = slots[:-1].reshape(n, -1)
             evaluation = self._evaluation(*self._at_rows(params, columns, rows), actions)
-            return rows, evaluation, values_alone(self._at_rows(params, columns, slots[-1])[1])
+            return rows, evaluation, self._at_rows(params, columns, slots[-1])[1]
         begins = jnp.concatenate([jnp.zeros_like(over[:1]), over])
         outputs, value = self._at_rows(params, columns, (slots, rollout.carry, begins))
         at = slots[:-1], rollout.carry, begins[:-1]
         return at, self._evaluation(outputs[:n], value[:n], actions), value[n:]
 
-    def _evaluation(
-        self, outputs: Array, value: Array, action: Array, applies: Array | bool = True
-    ) -> Evaluation:
-        """Of actions; ``applies``: whether what memory actions are worth counts."""
+    def _evaluation(self, outputs: Array, value: Array, action: Array) -> Evaluation:
         log_probs = self.heads.log_probs(outputs, self._parts(action))
-        found = Evaluation(log_probs, self._entropies(outputs), values_alone(value))
-        if not self.settings.estimates_worth:
+        found = Evaluation(log_probs, self._entropies(outputs), value)
+        if not self._weighs:
             return found
-        worth = worth_of(value, self.heads.split(outputs)[-1], action[:, -1])
-        return found._replace(given_memory=found.value + jnp.where(applies, worth, 0.0))
+        return found._replace(memory_log_probs=jax.nn.log_softmax(self.heads.split(outputs)[-1]))
 
     def _entropies(self, outputs: Array) -> Array:
         factors = [

@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
 from adastack.deep.exploration import (
     Held,
@@ -66,10 +65,10 @@ class Explorer:
     """
 
     def __init__(
-        self, inputs: Inputs, heads: Product, settings: PPOSettings, evicts: NDArray[np.intp]
+        self, inputs: Inputs, heads: Product, settings: PPOSettings, evicts: Array
     ) -> None:
         self.inputs, self.heads, self.settings = inputs, heads, settings
-        self._evicts = jnp.asarray(evicts)
+        self._evicts = evicts
         self.holds = settings.hold_noise > 1
         self.keeps_rare = settings.keeps_rare and inputs.knows_rarity
         """Whether some environments keep what is rare."""

@@ -68,8 +68,6 @@ def _draw(
     kind = path[-1]
     if kind == "scale":
         return np.ones(shape, np.float32)
-    if path[1] == "worth":
-        return np.zeros(shape, np.float32)
     if kind == "position":
         return rng.normal(0, POSITION_DEVIATION, shape).astype(np.float32)
     if kind != "kernel":

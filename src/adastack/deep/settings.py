@@ -94,9 +94,10 @@ class PPOSettings:
     """Give the critic the storage time and age of each slot; the policy sees the stack alone. Not
     with a cell or a shared body, nor on finite tasks."""
     critic_worth: bool = False
-    """Where rewards are dense and vary, let the critic estimate what each memory action is worth:
-    the memory action is judged by that, and the environment action is not blamed for it. Needs
-    count_once, scale_reward and two heads; not with a cell, nor on finite tasks."""
+    """Where rewards are dense and vary, let the critic weigh the stacks that all memory actions
+    would leave: the memory action is learned from that, and the environment action is not blamed
+    for it. Needs count_once, scale_reward, two heads and empty padding; not with a cell, nor on
+    finite tasks."""
     keep_rare: bool = False
     """In every fourth environment keep rare observations whatever the policy says, and do not learn
     the memory action there. Needs count_once, critic_clock, two heads and four environments; not on
@@ -157,10 +158,11 @@ class PPOSettings:
         return self.critic_clock and self.critic and not self.shared and not self.recurrent
 
     @property
-    def estimates_worth(self) -> bool:
-        """Whether the critic estimates what memory actions are worth."""
+    def weighs_evictions(self) -> bool:
+        """Whether the critic weighs all memory actions; repeated padding hides what is filled."""
         fits = self.action_form == "factored" and self.count_once and self.scale_reward
-        return self.critic_worth and self.critic and fits and not self.recurrent
+        fits = fits and self.padding == "empty" and not self.recurrent
+        return self.critic_worth and self.critic and fits
 
     @property
     def keeps_rare(self) -> bool:

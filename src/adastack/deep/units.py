@@ -90,10 +90,7 @@ class Change(NamedTuple):
             "kernel": weights["value"]["kernel"] * self.factor,
             "bias": self.of_values(weights["value"]["bias"]),
         }
-        changed = {**weights, "value": value}
-        if "worth" in weights:
-            changed["worth"] = {"kernel": weights["worth"]["kernel"] * self.factor}
-        return {**params, "params": changed}
+        return {**params, "params": {**weights, "value": value}}
 
 
 def no_units() -> Units:

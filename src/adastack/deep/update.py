@@ -10,7 +10,9 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
+from adastack.deep import weighing
 from adastack.deep.settings import PPOSettings
+from adastack.deep.weighing import Weighed
 
 Params = Any
 
@@ -34,6 +36,8 @@ class Batch(NamedTuple):
     """What the critic should say."""
     weight: Array | None = None
     """(rows, heads): how much each row counts, if a decision counts once."""
+    weighed: Weighed | None = None
+    """What each memory action is worth, if the memory action may be learned from that."""
 
 
 def batch_of(
@@ -55,13 +59,8 @@ class Evaluation(NamedTuple):
     """(rows, heads): of the environment action, then of the memory action."""
     value: Array
     """(rows,)."""
-    given_memory: Array | None = None
-    """(rows,): values given the memory action, if the critic has them."""
-
-    @property
-    def predicted(self) -> Array:
-        """(rows,): what the critic expects of what was done."""
-        return self.value if self.given_memory is None else self.given_memory
+    memory_log_probs: Array | None = None
+    """(rows, memory actions): of all of them, if they are weighed against each other."""
 
 
 Evaluate = Callable[[Params, Any, Any], Evaluation]
@@ -119,10 +118,15 @@ def _losses(
     clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
     advantage = advantage[:, None] if advantage.ndim == 1 else advantage
     gain = jnp.minimum(ratio * advantage, clipped * advantage)
+    if batch.weighed is not None and evaluation.memory_log_probs is not None:
+        memory = weighing.gain(
+            batch.weighed, evaluation.memory_log_probs, gain[:, -1], settings.clip_range
+        )
+        gain = gain.at[:, -1].set(memory)
     policy_loss = -(weight[:, : gain.shape[1]] * gain).mean(axis=0).sum()
     if not settings.critic:
         return policy_loss, jnp.zeros(()), weight
-    errors = (batch.returns - evaluation.predicted) ** 2
+    errors = (batch.returns - evaluation.value) ** 2
     return policy_loss, jnp.mean(critic_weight(weight) * errors), weight
 
 

@@ -12,6 +12,8 @@ from adastack.lab.results import Results
 from adastack.lab.statistics import Floats
 
 PAPER_STEPS = 1_000_000
+FEWEST = 3
+"""Seeds that are needed to judge runs; with fewer an interval says next to nothing."""
 NOTHING = "no runs that count yet"
 """There may be some that are too short, or too few."""
 
@@ -161,7 +163,7 @@ class Arm:
     label: str
     where: Mapping[str, Any]
     """What their rows have (see `Results.rows`)."""
-    least: int = 5
+    least: int = FEWEST
     """How many seeds are needed to judge them."""
     tested: str | None = None
     """The task they are tested on, if it is not the one they were trained on."""

@@ -33,8 +33,6 @@ class ActorCritic(nn.Module):
     hidden: int = 128
     cell: str = NO_CELL
     """What carries a state through the episode, between the towers and the heads."""
-    n_worths: int = 0
-    """Memory actions whose worth is estimated beside the value; see `adastack.deep.worth`."""
 
     def setup(self) -> None:
         """Builds the towers: actor, and critic unless it is shared or absent."""
@@ -47,8 +45,6 @@ class ActorCritic(nn.Module):
             self.log_std = self.param("log_std", nn.initializers.zeros, (self.n_deviations,))
         if self.critic:
             self.value = nn.Dense(1)
-        if self.n_worths:
-            self.worth = nn.Dense(self.n_worths, use_bias=False)
         if self.separate:
             self.critic_encoder = SlotEncoder(self.spec, convolve, self.hidden)
             self.critic_body = body(self.hidden)
@@ -110,12 +106,7 @@ class ActorCritic(nn.Module):
         return self.outputs(read[0]), self.values(read[-1])
 
     def values(self, read: Array) -> Array:
-        """Values, from what the critic's tower has read; 0 without a critic.
-
-        With ``n_worths``, (batch, 1 + n_worths): what each memory action adds comes after them.
-        """
-        if self.n_worths:
-            return jnp.concatenate([self.value(read), self.worth(read)], axis=1)
+        """Values, from what the critic's tower has read; 0 without a critic."""
         return self.value(read)[:, 0] if self.critic else jnp.zeros(len(read))
 
     def outputs(self, read: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adastack.lab.claims import PAPER_STEPS, Arm
+from adastack.lab.claims import FEWEST, PAPER_STEPS, Arm
 from adastack.lab.experiment import Scale
 from adastack.lab.job import BATCH, Evaluation, Job, train_jobs
 from adastack.lab.results import Results
@@ -111,18 +111,15 @@ class Study:
         order = dict.fromkeys((p.name, p.task) for p in (*self.points, *self.smoke))
         return [points[key] for key in order if key[1] in results.tasks]
 
-    def arm(
-        self, point: str, label: str, tested: str | None = None, *, least: int | None = None
-    ) -> Arm:
-        """The runs of one memory at one point, for claims; half of the usual seeds are enough."""
+    def arm(self, point: str, label: str, tested: str | None = None, *, least: int = FEWEST) -> Arm:
+        """The runs of one memory at one point, for claims."""
         (place,) = (each for each in self.points if each.name == point)
         (memory,) = (each for each in place.memories if each.label == label)
         seeds = self.seeds if memory.seeds is None else memory.seeds
-        needed = max(3, min(seeds, self.seeds) // 2) if least is None else least
         used = self._seeds(seeds)
         name = f"{label} at {point}"
         words = f"{used[0]} to {used[-1]}"
-        return Arm(name, self.where(place, memory), needed, tested, words)
+        return Arm(name, self.where(place, memory), least, tested, words)
 
     def pairs(
         self,
