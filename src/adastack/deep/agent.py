@@ -262,11 +262,11 @@ class StackAgent:
 
         def learn(distinct: Distinct | None = None) -> tuple[Params, Any, Array]:
             def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
-                weighed = {**fixed, "params": weights}
+                everything = {**fixed, "params": weights}
                 found = (
-                    self._at_rows(weighed, columns, at)
+                    self._at_rows(everything, columns, at)
                     if distinct is None
-                    else self._at_distinct(weighed, columns, distinct, at)
+                    else self._at_distinct(everything, columns, distinct, at)
                 )
                 return self._evaluation(*found, action)
 
