@@ -16,9 +16,9 @@ from adastack.deep.gae import generalised_advantages
 from adastack.deep.habits import with_habit
 from adastack.deep.heads import Categorical, Gaussian, Product
 from adastack.deep.settings import settings_for
-from adastack.deep.units import counted, no_units, updated_units
+from adastack.deep.units import Counted, counted, no_units, updated_units
 from adastack.deep.waits import Decided
-from adastack.deep.weighing import Weighed, gain, rows_after, worths
+from adastack.deep.weighing import Weighed, memory_objective, rows_after, worths
 from adastack.memory import get_rule
 from adastack.tasks.registry import resolve
 
@@ -45,35 +45,36 @@ def test_what_memory_actions_are_worth_is_nothing_on_average():
     np.testing.assert_allclose(np.diff(found), np.diff(values), atol=1e-5)
 
 
-def test_logits_move_by_what_each_is_worth_however_unlikely_it_is():
-    """The gradient vanishes at, and only at, the old logits plus what each is worth, clipped."""
+def test_logits_move_by_what_each_is_worth_and_no_further_than_the_clip():
+    """An eviction of small chance, too: following the gradient ends there and nowhere else."""
     worth = np.array([[0.1, -0.05, 0.0], [9.0, -9.0, 0.0]], np.float32)
-    old = jax.nn.log_softmax(np.array([[0, 0, 0], [-12.0, 3, 0]], np.float32))
+    old = jax.nn.log_softmax(np.array([[0, 0, 0], [-3.0, 1, 0]], np.float32))
     weighed = Weighed(jnp.asarray(worth), old, jnp.array([True, True]))
 
-    def gained(logits):
-        return gain(weighed, jax.nn.log_softmax(logits), jnp.zeros(2), 0.2).sum()
+    def objective(logits):
+        return memory_objective(weighed, jax.nn.log_softmax(logits), jnp.zeros(2), 0.2).sum()
 
-    there = old + np.clip(worth, -0.2, 0.2)
-    np.testing.assert_allclose(jax.grad(gained)(there), 0, atol=1e-6)
-    target = np.asarray(jax.nn.softmax(there))
-    slope = target - np.exp(old)
-    np.testing.assert_allclose(jax.grad(gained)(old), slope, atol=1e-6)
-    np.testing.assert_allclose(gained(old), 0, atol=1e-6)
-    assert slope[0, 0] > 0.01 > slope[0, 1]
+    np.testing.assert_allclose(objective(old), 0, atol=1e-6)
+    target = np.asarray(jax.nn.softmax(old + np.clip(worth, -0.2, 0.2)))
+    np.testing.assert_allclose(jax.grad(objective)(old), target - np.exp(old), rtol=1e-3, atol=1e-6)
+    logits, climb = old, jax.jit(lambda logits: logits + jax.grad(objective)(logits))
+    for _ in range(2000):
+        logits = climb(logits)
+    np.testing.assert_allclose(jax.nn.softmax(logits), target, rtol=1e-3)
+    assert target[1, 0] > 1.2 * np.exp(old[1, 0])
 
 
 def test_where_it_does_not_apply_what_was_taken_counts():
     weighed = Weighed(jnp.ones((2, K)), jnp.zeros((2, K)), jnp.array([False, True]))
     sampled = jnp.array([7.0, 7.0])
-    found = gain(weighed, jnp.zeros((2, K)), sampled, 0.2)
+    found = memory_objective(weighed, jnp.zeros((2, K)), sampled, 0.2)
     np.testing.assert_array_equal(found, [7, 0])
 
 
 @pytest.mark.parametrize("head", [Categorical((4,)), Gaussian(2)], ids=["moves", "torques"])
-def test_the_action_is_judged_beside_the_eviction_where_rewards_are_dense_and_vary(head):
+def test_the_action_is_judged_against_the_eviction_where_rewards_are_dense_and_vary(head):
     shape, going_on = (STEPS, ENVS), np.zeros((STEPS, ENVS), bool)
-    value, following, beside = RNG.normal(size=(3, *shape)).astype(np.float32)
+    value, following, eviction_worth = RNG.normal(size=(3, *shape)).astype(np.float32)
     cases = [(RNG.choice([-1.0, 1.0], shape), True), (np.zeros(shape), False)]
     for reward, applies in [*cases, (np.ones(shape), False)]:
         paid = Paid(jnp.asarray(reward, jnp.float32), going_on)
@@ -83,7 +84,7 @@ def test_the_action_is_judged_beside_the_eviction_where_rewards_are_dense_and_va
         outcomes = Outcomes(counts.reward, None, value, *rest)
         _, advantage, returns = scaled_advantages(
             ON, Product((head, Categorical((K,)))), units, outcomes, paid,
-            jnp.ones((*shape, 2)), beside,
+            jnp.ones((*shape, 2)), eviction_worth,
         )  # fmt: skip
         action, memory = np.moveaxis(np.asarray(advantage), -1, 0)
         usual = generalised_advantages(counts.reward, value, *rest, ON.gae_lambda)
@@ -92,7 +93,7 @@ def test_the_action_is_judged_beside_the_eviction_where_rewards_are_dense_and_va
             np.testing.assert_array_equal(action, memory)
             continue
         own = np.asarray(
-            generalised_advantages(counts.reward, value + beside, *rest, ON.gae_lambda)
+            generalised_advantages(counts.reward, value + eviction_worth, *rest, ON.gae_lambda)
         )
         centred = own - own.mean()
         expected = centred / max(1, np.sqrt((centred**2).mean()))  # Each step is an outcome.
@@ -120,9 +121,16 @@ def weighed_rollout(memory, k):
     actions = rollout.action.reshape(STEPS * ENVS, -1)
     _, evaluation, _ = made._as_rolled_out(learner.params, columns, rollout, actions)
     found = made._weighed(
-        learner.params, columns, rollout, evaluation.memory_log_probs, 0.9, jnp.asarray(True)
-    )
+        learner.params, columns, rollout, evaluation.memory_log_probs, counts_of(rollout),
+        jnp.asarray(True),
+    )  # fmt: skip
     return learner, rollout, columns, evaluation, found
+
+
+def counts_of(rollout):
+    """Decisions of one to five steps: discounts that differ."""
+    discount = jnp.asarray(0.9 ** np.random.default_rng(5).integers(1, 6, (STEPS, ENVS)))
+    return Counted(rollout.reward, rollout.decided._replace(discount=discount), 0.5)
 
 
 @pytest.mark.parametrize(("memory", "k"), [("adaptive_full", 2), ("adaptive", 3), ("push_skip", 3)])
@@ -148,7 +156,8 @@ def test_every_eviction_is_worth_what_the_stack_after_it_is(memory, k):
             assert stacks[taken] == slots[step + 1, env].tolist()
             values = made._at_rows(learner.params, columns, jnp.asarray(stacks))[1]
             chance = np.exp(np.asarray(evaluation.memory_log_probs[row]))
-            expected = 0.9 * (values - (chance * values).sum())
+            discount = counts_of(rollout).decided.discount[step, env]
+            expected = discount * (values - (chance * values).sum())
             np.testing.assert_allclose(3 * weighed.worth[row], expected, atol=1e-5)
             own = 0 if with_habit(ENVS)[env] else expected[taken]
             np.testing.assert_allclose(of_taken[step, env], own, atol=1e-5)
@@ -158,8 +167,9 @@ def test_nothing_is_weighed_where_rewards_are_sparse():
     made = trainer("adaptive", 3)
     learner, rollout, columns, evaluation, _ = weighed_rollout("adaptive", 3)
     weighed, of_taken = made._weighed(
-        learner.params, columns, rollout, evaluation.memory_log_probs, 0.9, jnp.asarray(False)
-    )
+        learner.params, columns, rollout, evaluation.memory_log_probs, counts_of(rollout),
+        jnp.asarray(False),
+    )  # fmt: skip
     assert not weighed.worth.any()
     assert not of_taken.any()
     own = ~np.asarray(with_habit(ENVS))

@@ -178,6 +178,15 @@ def test_three_seeds_have_an_interval():
     assert status(checks.above("score", A, B), Fake(a=more, b=[0.4, 0.2, 0.3] * 2)) == "holds"
 
 
+def test_few_seeds_that_agree_are_not_certain():
+    same, other = [1.0] * 3, [0.5] * 3
+    found = checks.above("score", A, B)(Fake(a=same, b=other), 1)
+    assert (found.status, found.seeds) == ("not shown", 5)
+    assert status(checks.between("score", A, low=0.9), Fake(a=same)) == "not shown"
+    assert status(checks.above("score", A, B), Fake(a=[1.0] * 5, b=[0.5] * 5)) == "holds"
+    assert status(checks.above("score", A, B), Fake(a=[1.0, 0.99, 1.0], b=other)) == "holds"
+
+
 def test_an_arm_reads_its_test():
     results = Fake(a=HIGH)
     assert np.array_equal(arm("a", tested="elsewhere").values(results, "score"), HIGH)

@@ -88,7 +88,7 @@ def advantages_and_returns(outcomes: Outcomes, gae_lambda: float) -> tuple[Array
 
 def scaled_advantages(
     settings: PPOSettings, heads: Product, units: Units, outcomes: Outcomes, paid: Paid,
-    weight: Array | None, beside: Array | None = None,
+    weight: Array | None, eviction_worth: Array | None = None,
 ) -> tuple[Units, Array, Array]:  # fmt: skip
     """The units with a rollout's advantages and returns, and both.
 
@@ -99,7 +99,7 @@ def scaled_advantages(
         outcomes: What followed the steps or decisions to learn from.
         paid: What the rollout paid.
         weight: (time, environments, heads): how much each counts, if not all alike.
-        beside: (time, environments): what the memory actions beside them were worth, if known.
+        eviction_worth: (time, environments): what the memory actions taken were worth, if known.
 
     Returns:
         The units; advantages, (time, environments) or, if each head has its own, (time,
@@ -108,11 +108,11 @@ def scaled_advantages(
     advantage, returns = advantages_and_returns(outcomes, settings.gae_lambda)
     units, usual = scaled(settings, units, advantage, returns, paid.outcome, weight)
     shorter = None if isinstance(heads.heads[0], Gaussian) else settings.dense_gae_lambda
-    one_for_both = len(heads.heads) == 1 or (shorter is None and beside is None)
+    one_for_both = len(heads.heads) == 1 or (shorter is None and eviction_worth is None)
     if one_for_both or weight is None or outcomes.value is None:
         return units, usual, returns
-    if beside is not None:
-        outcomes = outcomes._replace(value=outcomes.value + beside)
+    if eviction_worth is not None:
+        outcomes = outcomes._replace(value=outcomes.value + eviction_worth)
     own, _ = advantages_and_returns(outcomes, settings.gae_lambda if shorter is None else shorter)
     own = scaled_alone(settings, units, own, paid.outcome, weight)
     both = jnp.where(paid.dense_and_varied(units), jnp.stack([own, usual]), usual)

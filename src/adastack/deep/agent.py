@@ -247,26 +247,26 @@ class StackAgent:
         value, last, bootstrap = map(change.of_values, (evaluation.value, last, rollout.bootstrap))
         counts = counted(s, units, rollout.reward, rollout.decided)
         outcomes = self._outcomes(rollout._replace(bootstrap=bootstrap), value, last, counts)
-        weighed, beside = None, None
+        weighed, eviction_worth = None, None
         if self._weighs:
             assert evaluation.memory_log_probs is not None
-            weighed, beside = self._weighed(
-                params, columns, rollout, evaluation.memory_log_probs, counts.gamma,
+            weighed, eviction_worth = self._weighed(
+                params, columns, rollout, evaluation.memory_log_probs, counts,
                 paid.dense_and_varied(units),
             )  # fmt: skip
         weight = self._weights(rollout, weighed)
         units, advantage, returns = scaled_advantages(
-            s, self.heads, units, outcomes, paid, weight, beside
+            s, self.heads, units, outcomes, paid, weight, eviction_worth
         )
         fixed = {name: part for name, part in params.items() if name != "params"}
 
         def learn(distinct: Distinct | None = None) -> tuple[Params, Any, Array]:
             def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
-                everything = {**fixed, "params": weights}
+                all_params = {**fixed, "params": weights}
                 found = (
-                    self._at_rows(everything, columns, at)
+                    self._at_rows(all_params, columns, at)
                     if distinct is None
-                    else self._at_distinct(everything, columns, distinct, at)
+                    else self._at_distinct(all_params, columns, distinct, at)
                 )
                 return self._evaluation(*found, action)
 
@@ -289,9 +289,9 @@ class StackAgent:
 
     def _weighed(
         self, params: Params, columns: list[Array], rollout: Rollout, log_probs: Array,
-        gamma: Array | float, applies: Array,
+        counts: Counted, applies: Array,
     ) -> tuple[Weighed, Array]:  # fmt: skip
-        """The memory actions weighed, and (steps, environments): the worth of those taken.
+        """What each memory action is worth, and (steps, environments): that of those taken.
 
         Where a habit evicts, the next value is that of the habit, so that what was taken adds
         nothing to it. Where an episode is over, nothing is left to remember.
@@ -309,7 +309,9 @@ class StackAgent:
             lambda: jax.lax.map(value_after, self._evicts).T,
             lambda: jnp.zeros_like(log_probs),
         )
-        worth = gamma * worths(values, log_probs)
+        waited = counts.decided
+        discount = counts.gamma if waited is None else waited.discount.reshape(-1, 1)
+        worth = discount * worths(values, log_probs)
         worth = jnp.where(rollout.over.reshape(-1, 1), 0.0, worth)
         taken = rollout.action[..., -1].reshape(-1, 1).astype(jnp.int32)
         of_taken = jnp.take_along_axis(worth, taken, axis=1).reshape(rollout.over.shape)

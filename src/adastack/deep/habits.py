@@ -6,8 +6,8 @@ sign among noise, an object in a corridor. So with ``keep_rare`` the second of e
 environments keeps what is rarest of all that it has seen, whatever the policy says. There the
 environment action is learned from stacks that are worth something long before the memory action
 can fill them, and the critic learns what such stacks are worth, which the memory action is then
-taught in the other environments. In those with the habit the memory action is not learned: it was
-not the policy's own.
+taught in the other environments. In those with the habit the memory action is not learned, as it
+was not the policy's own, unless evictions are weighed (`adastack.deep.weighing`).
 
 What comes now is kept only if it is clearly rarer than something held, and nothing is kept twice.
 Where all observations are equally likely the first ones stay.

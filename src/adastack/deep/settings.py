@@ -99,9 +99,9 @@ class PPOSettings:
     for it. Needs count_once, scale_reward, two heads and empty padding; not with a cell, nor on
     finite tasks."""
     keep_rare: bool = False
-    """In every fourth environment keep rare observations whatever the policy says, and do not learn
-    the memory action there. Needs count_once, critic_clock, two heads and four environments; not on
-    finite tasks."""
+    """In every fourth environment keep rare observations whatever the policy says; what was taken
+    there does not count for the memory action. Needs count_once, critic_clock, two heads and four
+    environments; not on finite tasks."""
     limits_end: bool = False
     """Treat a time limit as an end, worth nothing afterwards, rather than as a cut."""
     scale_advantage: bool = False

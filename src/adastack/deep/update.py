@@ -10,9 +10,8 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
-from adastack.deep import weighing
 from adastack.deep.settings import PPOSettings
-from adastack.deep.weighing import Weighed
+from adastack.deep.weighing import Weighed, memory_objective
 
 Params = Any
 
@@ -119,7 +118,7 @@ def _losses(
     advantage = advantage[:, None] if advantage.ndim == 1 else advantage
     gain = jnp.minimum(ratio * advantage, clipped * advantage)
     if batch.weighed is not None and evaluation.memory_log_probs is not None:
-        memory = weighing.gain(
+        memory = memory_objective(
             batch.weighed, evaluation.memory_log_probs, gain[:, -1], settings.clip_range
         )
         gain = gain.at[:, -1].set(memory)

@@ -6,11 +6,10 @@ only the one that was there, and the critic says what each is worth. The memory 
 tried to be learned, which matters where each step is paid: once what mattered is lost, and at first
 that is most of the time, no eviction changes anything, while what is paid goes up and down.
 
-Two things follow. The memory action is moved towards the evictions that leave more, by as much on
-the logits as they leave more (a natural gradient: also where an eviction has become unlikely, and
-also in environments in which a habit evicts). And the environment action is judged against the
-value of the stack *and* what the eviction beside it was worth, a control variate that takes later
-losses of memory out of its advantage.
+Two things follow. The memory action learns the policy whose logits have moved by what each eviction
+is worth, as a cross-entropy, in environments in which a habit evicts, too. And the environment
+action is judged against the value of the stack *and* what the eviction of the same step was worth,
+a control variate that takes later losses of memory out of its advantage.
 """
 
 from __future__ import annotations
@@ -51,15 +50,15 @@ def worths(values: Array, log_probs: Array) -> Array:
     return values - (jnp.exp(log_probs) * values).sum(axis=1, keepdims=True)
 
 
-def gain(weighed: Weighed, log_probs: Array, sampled: Array, most: float) -> Array:
-    """(rows,): what the memory action has gained; ``sampled`` where nothing is weighed.
+def memory_objective(weighed: Weighed, log_probs: Array, sampled: Array, most: float) -> Array:
+    """(rows,): what the memory action maximises; ``sampled`` where nothing is weighed.
 
-    Its gradient leads to the policy whose logits have moved by what each memory action is worth.
+    It is greatest at the policy whose logits have moved by what each memory action is worth.
 
     Args:
         weighed: What each is worth.
         log_probs: (rows, memory actions): of the policy that learns.
-        sampled: (rows,): what it has gained by the memory actions that were taken.
+        sampled: (rows,): PPO's objective of the memory actions that were taken.
         most: No logit moves further than this.
     """
     target = jax.nn.softmax(weighed.log_probs + jnp.clip(weighed.worth, -most, most))

@@ -27,6 +27,8 @@ from adastack.lab.statistics import (
 MOST_SEEDS = 1000
 """A difference that needs more seeds than this is not looked for."""
 TINY = 1e-12
+EQUAL = 5
+"""Seeds without any spread are believed from so many on: three that agree may do so by chance."""
 
 
 def judged(good: bool, text: str) -> Found:
@@ -266,6 +268,8 @@ def _decided(
     value = float(np.dot(weights, means) + offset)
     size = max(TINY, *(abs(mean) for mean in means))
     count = min(len(each) for each in values)
+    if count < EQUAL and not any(np.ptp(each) > 0 for each in values):
+        return Found("not shown", text, seeds=EQUAL)
     return _by_interval(margin, value, count, size, text, parts, strict)
 
 
