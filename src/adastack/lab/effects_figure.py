@@ -39,6 +39,8 @@ MARKS = {
 }
 ROW, LEFT = 0.125, 355
 """Inches of a line; points from the axis to the beginning of a line."""
+MARGIN = 5.4
+"""Rows above and below the lines: the axis has a name."""
 
 
 def effects(groups: Mapping[str, Sequence[Effects]]) -> str:
@@ -51,8 +53,9 @@ def effects(groups: Mapping[str, Sequence[Effects]]) -> str:
     if not rows:
         return ""
     with drawing_style():
-        canvas = Canvas(figsize=(WIDTH, ROW * (rows + 4)))
-        ax = canvas.add_axes((0.7, 2.6 / (rows + 4), 0.28, 1 - 4 / (rows + 4)))
+        height = rows + MARGIN
+        canvas = Canvas(figsize=(WIDTH, ROW * height))
+        ax = canvas.add_axes((0.7, (MARGIN - 1.4) / height, 0.28, rows / height))
         y = 0.0
         for title, lines in groups.items():
             _left(ax, y, title, weight="bold")
