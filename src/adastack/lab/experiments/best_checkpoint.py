@@ -19,7 +19,7 @@ MODELS = {"success": "last weights", "best_success": "best weights"}
 READING = "the checkpoint that earned most in training is tested, as in the authors' code"
 
 MORE = 85
-"""Seeds of AS(2): about half of them succeed, so that ten do not say whether most do."""
+"""Seeds of AS(2): four of the first ten succeeded, which does not say whether most do."""
 
 
 def _point(length: int, test: str) -> Point:
