@@ -5,9 +5,9 @@ remembered costs all that follows. An eviction some steps later is then noise to
 times as large as what the action earned. So each head has an advantage of its own there.
 
 With ``critic_worth`` evictions are weighed against each other (`adastack.deep.weighing`): the
-advantage of the action is then taken against the value of the stack and what the eviction of the same
-step was worth, and the memory action is learned from what each eviction is worth instead of from
-advantages. Those would move it by noise before anything is known about what is worth keeping.
+advantage of the action is then taken against the value of the stack and what the eviction of the
+same step was worth, and the memory action is learned from what each eviction is worth instead of
+from advantages. Those would move it by noise before anything is known about what is worth keeping.
 
 With ``dense_gae_lambda`` the action looks less far ahead, if actions are discrete; where they show
 their worth later, that would hide it, so it has to be asked for.
