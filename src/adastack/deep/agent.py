@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -33,6 +34,7 @@ from adastack.deep.settings import PPOSettings
 from adastack.deep.spaces import head_of
 from adastack.deep.units import (
     Counted,
+    Units,
     counted,
     in_returns,
     no_units,
@@ -40,6 +42,7 @@ from adastack.deep.units import (
     with_bonus,
 )
 from adastack.deep.update import (
+    Batch,
     Evaluation,
     Params,
     batch_of,
@@ -237,11 +240,35 @@ class StackAgent:
         progress: Array,
     ) -> tuple[Params, Any, Array]:  # fmt: skip
         """One update from one rollout; observations are gathered where they are needed."""
-        s = self.settings
+        s, (adam, units) = self.settings, moments
         columns = self.inputs.normalise(params, rollout.columns)
+        params, units, batch = self._to_learn_from(params, units, columns, rollout)
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
+        schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
+        if not real:
+            schedule = with_bonus(schedule, units)
+
+        def learn(distinct: Distinct | None = None) -> tuple[Params, Any, Array]:
+            evaluate = self._evaluates(params, columns, distinct)
+            return update(params["params"], adam, batch, key, schedule, evaluate, s)
+
+        if self._distinct_sizes:
+            weights, adam, learning = switch(rollout.columns[0], self._distinct_sizes, learn, learn)
+        else:
+            weights, adam, learning = learn()
+        if real and s.gaussian_entropy:
+            learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
+        seen = self.inputs.with_stats(params, rollout.columns, s.steps_per_update)
+        return {**seen, "params": weights}, (adam, units), learning
+
+    def _to_learn_from(
+        self, params: Params, units: Units, columns: list[Array], rollout: Rollout
+    ) -> tuple[Params, Units, Batch]:
+        """The rollout as a batch; the critic and the units in which its values are now counted."""
+        s = self.settings
         actions = rollout.action.reshape(s.steps_per_update, -1)
         at, evaluation, last = self._as_rolled_out(params, columns, rollout, actions)
-        (adam, units), paid = moments, Paid(rollout.reward, rollout.over)
+        paid = Paid(rollout.reward, rollout.over)
         units, change = updated_units(s, units, *paid)
         params = change.of_critic(params)
         value, last, bootstrap = map(change.of_values, (evaluation.value, last, rollout.bootstrap))
@@ -258,34 +285,22 @@ class StackAgent:
         units, advantage, returns = scaled_advantages(
             s, self.heads, units, outcomes, paid, weight, eviction_worth
         )
+        batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
+        return params, units, batch._replace(weighed=weighed)
+
+    def _evaluates(
+        self, params: Params, columns: list[Array], distinct: Distinct | None
+    ) -> Callable[[Params, Any, Array], Evaluation]:
+        """(weights, rows, actions) -> how the network sees them, by distinct ones if known."""
         fixed = {name: part for name, part in params.items() if name != "params"}
 
-        def learn(distinct: Distinct | None = None) -> tuple[Params, Any, Array]:
-            def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
-                all_params = {**fixed, "params": weights}
-                found = (
-                    self._at_rows(all_params, columns, at)
-                    if distinct is None
-                    else self._at_distinct(all_params, columns, distinct, at)
-                )
-                return self._evaluation(*found, action)
+        def evaluate(weights: Params, at: Any, action: Array) -> Evaluation:
+            all_params = {**fixed, "params": weights}
+            if distinct is None:
+                return self._evaluation(*self._at_rows(all_params, columns, at), action)
+            return self._evaluation(*self._at_distinct(all_params, columns, distinct, at), action)
 
-            return update(params["params"], adam, batch, key, schedule, evaluate, s)
-
-        batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
-        batch = batch._replace(weighed=weighed)
-        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2**31 - 1), index)
-        schedule, real = schedule_at(s, progress), isinstance(self.heads.heads[0], Gaussian)
-        if not real:
-            schedule = with_bonus(schedule, units)
-        if self._distinct_sizes:
-            weights, adam, learning = switch(rollout.columns[0], self._distinct_sizes, learn, learn)
-        else:
-            weights, adam, learning = learn()
-        if real and s.gaussian_entropy:
-            learning = learning.at[LEARNING.index("entropy")].divide(s.gaussian_entropy)
-        seen = self.inputs.with_stats(params, rollout.columns, len(actions))
-        return {**seen, "params": weights}, (adam, units), learning
+        return evaluate
 
     def _weighed(
         self, params: Params, columns: list[Array], rollout: Rollout, log_probs: Array,
