@@ -241,8 +241,12 @@ def test_the_longest_job_is_first(store):
             {"task": "passive-tmaze", "stack_size": 2, "overrides": {"net": "lstm"}},
             {"task": "passive-tmaze", "stack_size": 16, "overrides": {"net": "lstm"}},
         ),
+        (
+            {"task": "minigrid-memory", "stack_size": 2},
+            {"task": "minigrid-memory", "stack_size": 17},
+        ),
     ],
-    ids=["world", "worlds", "slots"],
+    ids=["world", "worlds", "slots", "wide slots"],
 )
 def test_usual_rates_know_worlds_and_slots(store, quick, slow):
     common = {"algo": "ppo", "steps": 1_000_000, "seeds": [0]}

@@ -180,10 +180,12 @@ def usual_rate(job: Job) -> float:
     if _is_deep(job):
         network = NETWORKS.get(_net(job), NETWORKS["mlp"])
         row = TASKS.get(_world(job))
+        slots = job.settings.get("stack_size", 1)
         world = math.inf if row is None else row.steps_per_second
+        world /= max(1.0, slots / 2) if row is not None and row.wide else 1.0
         cell = math.inf if _cell(job) == NO_CELL else CELL_STEPS_PER_SECOND
         finite = row is not None and row.kind == "finite"
-        reads = _slots_read(job.settings.get("stack_size", 1), finite) if network.sequence else 1
+        reads = _slots_read(slots, finite) if network.sequence else 1
         return min(network.steps_per_second / reads, world, cell)
     return USUAL["reinforce" if "reinforce" in job.settings.get("algo", "") else "q"]
 

@@ -88,6 +88,9 @@ class TaskEntry:
     """PPO's settings for this task, where they differ from the paper's: the preset of its name."""
     steps_per_second: float = math.inf
     """How fast one core steps it, where that is slower than a network learns."""
+    wide: bool = False
+    """Whether an observation is so wide that reading it takes most of the time: the speed is then
+    that with two slots, and falls with their number."""
 
     @property
     def kind(self) -> Kind:
