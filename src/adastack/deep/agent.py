@@ -47,6 +47,7 @@ from adastack.deep.update import (
     Params,
     batch_of,
     optimiser,
+    pieces_for,
     schedule_at,
     update,
 )
@@ -112,6 +113,7 @@ class StackAgent:
         self._evicts = jnp.asarray(get_rule(memory).table(stack_size))
         self._weighs = settings.weighs_evictions and self.n_memory > 1
         self._distinct_sizes = sizes_for(spec, stack_size, settings)
+        self._pieces = pieces_for(settings, stack_size)
         self.explorer = Explorer(self.inputs, self.heads, settings, self._evicts)
         self.act = jax.jit(self.sample)
         self.explore = jax.jit(self.explored)
@@ -250,7 +252,7 @@ class StackAgent:
 
         def learn(distinct: Distinct | None = None) -> tuple[Params, Any, Array]:
             evaluate = self._evaluates(params, columns, distinct)
-            return update(params["params"], adam, batch, key, schedule, evaluate, s)
+            return update(params["params"], adam, batch, key, schedule, evaluate, s, self._pieces)
 
         if self._distinct_sizes:
             weights, adam, learning = switch(rollout.columns[0], self._distinct_sizes, learn, learn)

@@ -26,7 +26,15 @@ from adastack.deep.recurrent import first_carry
 from adastack.deep.settings import PPOSettings
 from adastack.deep.units import Change, Units, counted, no_units, updated_units, with_bonus
 from adastack.deep.unsettled import Chain, no_decisions, settled, unsettled
-from adastack.deep.update import Batch, Evaluation, Params, batch_of, schedule_at, update
+from adastack.deep.update import (
+    Batch,
+    Evaluation,
+    Params,
+    batch_of,
+    pieces_for,
+    schedule_at,
+    update,
+)
 from adastack.process.events import LEARNING
 from adastack.process.induced import Induced
 
@@ -57,6 +65,7 @@ class FiniteTrainer:
         self.network = self.make_network(induced, settings, tables.stacks)
         self.envs = FiniteEnvs(induced, settings, self.network.heads, tables)
         self.n_heads = len(self.network.heads.heads)
+        self.pieces = 1 if self.network.tabulated else pieces_for(settings, induced.stack_size)
         self.chunk = jax.jit(self._chunk, static_argnames="capacity", donate_argnums=0)
 
     def init(self, seeds: Sequence[int]) -> Learner:
@@ -135,7 +144,9 @@ class FiniteTrainer:
             now = with_bonus(schedule, units)
             params, adam, learning = self.network.learn_from(
                 batch.inputs,
-                lambda evaluate: update(params, adam, batch, key, now, evaluate, self.settings),
+                lambda evaluate: update(
+                    params, adam, batch, key, now, evaluate, self.settings, self.pieces
+                ),
             )
             return params, (adam, units), chain, learning
 

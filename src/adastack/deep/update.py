@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
+from adastack.deep.network_table import NETWORKS
 from adastack.deep.settings import PPOSettings
 from adastack.deep.weighing import Weighed, memory_objective
 
@@ -18,6 +19,11 @@ Params = Any
 DECAY, DECAY_SQUARES = 0.9, 0.999
 """How slowly Adam forgets gradients and their squares."""
 LANES = 8
+SLOTS_AT_ONCE = 512
+"""What a sequence network computes of so many slots stays in a core's cache; of a whole minibatch
+of long stacks it does not, and each step then takes twice as long."""
+LEAST_ROWS = 4
+"""Fewer rows would leave products too small."""
 
 
 class Batch(NamedTuple):
@@ -103,9 +109,6 @@ def _losses(
 ) -> tuple[Array, Array, Array]:
     """The policy's loss, the critic's, and the weights of the rows, (rows, heads)."""
     advantage = batch.advantage
-    if settings.normalize_advantage and len(advantage) > 1:
-        deviation = jnp.std(advantage, axis=0, ddof=1)
-        advantage = (advantage - advantage.mean(axis=0)) / (deviation + 1e-8)
     if batch.weight is None:
         ratio = jnp.exp(evaluation.log_prob.sum(axis=1) - batch.log_prob.sum(axis=1))[:, None]
         weight = jnp.ones_like(evaluation.entropy)
@@ -206,10 +209,12 @@ def update(
     schedule: Schedule,
     evaluate: Evaluate,
     settings: PPOSettings,
+    pieces: int = 1,
 ) -> tuple[Params, Any, Array]:
     """All epochs over the minibatches; returns parameters, moments and `LEARNING`.
 
     That is the mean loss and, measured on the last minibatch once all is done, how things stand.
+    Minibatches are evaluated in so many ``pieces``.
     """
     counts = None
     if settings.waits:
@@ -222,7 +227,7 @@ def update(
     def step(carry: tuple[Params, Any], row: Array) -> tuple[tuple[Params, Any], Array]:
         params, moments = carry
         part = _minibatch(batch, row, settings)
-        value, gradient = jax.value_and_grad(loss)(params, part, schedule, evaluate, settings)
+        value, gradient = _slope(params, part, schedule, evaluate, settings, pieces)
         return descend(params, moments, gradient, schedule.learning_rate, settings), value
 
     def learn() -> tuple[tuple[Params, Any], Array]:
@@ -237,7 +242,50 @@ def update(
     return params, moments, jnp.concatenate([losses.mean()[None], measured])
 
 
+def pieces_for(settings: PPOSettings, stack_size: int) -> int:
+    """In how many pieces minibatches of stacks are evaluated: one, where that is as fast."""
+    if settings.recurrent or not NETWORKS[settings.net].sequence:
+        return 1
+    fit = range(LEAST_ROWS, max(LEAST_ROWS, SLOTS_AT_ONCE // stack_size) + 1)
+    rows = [n for n in fit if settings.batch_size % n == 0]
+    return settings.batch_size // rows[-1] if rows else 1
+
+
+def _slope(
+    params: Params, part: Batch, schedule: Schedule, evaluate: Evaluate, settings: PPOSettings,
+    pieces: int,
+) -> tuple[Array, Params]:  # fmt: skip
+    """The loss of a minibatch and its gradient, added up over pieces of it."""
+
+    def of(piece: Batch) -> tuple[Array, Params]:
+        found: tuple[Array, Params] = jax.value_and_grad(loss)(
+            params, piece, schedule, evaluate, settings
+        )
+        return found
+
+    if pieces == 1:
+        return of(part)
+
+    def add(total: tuple[Array, Params], piece: Batch) -> tuple[tuple[Array, Params], None]:
+        return jax.tree.map(lambda so_far, more: so_far + more / pieces, total, of(piece)), None
+
+    cut = jax.tree.map(lambda leaf: leaf.reshape(pieces, -1, *leaf.shape[1:]), part)
+    nothing = jnp.zeros(()), jax.tree.map(jnp.zeros_like, params)
+    total: tuple[Array, Params] = jax.lax.scan(add, nothing, cut)[0]
+    return total
+
+
 def _minibatch(batch: Batch, row: Array, settings: PPOSettings) -> Batch:
+    """What `_rows_of` gives, with advantages standardised if they are to be."""
+    part = _rows_of(batch, row, settings)
+    advantage = part.advantage
+    if not settings.normalize_advantage or len(advantage) < 2:
+        return part
+    deviation = jnp.std(advantage, axis=0, ddof=1)
+    return part._replace(advantage=(advantage - advantage.mean(axis=0)) / (deviation + 1e-8))
+
+
+def _rows_of(batch: Batch, row: Array, settings: PPOSettings) -> Batch:
     """The chosen rows, or, with a cell, those of the chosen environments."""
     if not len(row):
         return batch
