@@ -6,6 +6,7 @@ import pytest
 
 from adastack.cli import main
 from adastack.lab import experiments
+from adastack.lab import machine as machine_module
 from adastack.lab.archive import Archive
 from adastack.lab.archive_file import encode
 from adastack.lab.experiment import Analysis, Experiment
@@ -119,3 +120,17 @@ def test_a_dry_run_says_what_it_rests_on(filled, monkeypatch, capsys, tmp_path):
     said = " ".join(capsys.readouterr().out.split())
     assert "2 by runs of the same network, memory and task, 1 by usual speeds" in said
     assert "Measured 2026-01-01 on" in said
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["model name: EPYC", "cpu family: 26", "model\t\t: 2"], "EPYC (family 26, model 2)"),
+        (["model name: EPYC"], "EPYC"),
+    ],
+)
+def test_processors_of_one_name_are_told_apart(monkeypatch, tmp_path, lines, expected):
+    (tmp_path / "cpuinfo").write_text("\n".join(lines))
+    read = machine_module._line
+    monkeypatch.setattr(machine_module, "_line", lambda _, name: read(tmp_path / "cpuinfo", name))
+    assert machine_module._processor() == expected

@@ -14,10 +14,20 @@ def machine() -> dict[str, str]:
     return {
         "system": platform.system(),
         "architecture": platform.machine(),
-        "processor": _line("/proc/cpuinfo", "model name") or platform.processor(),
+        "processor": _processor(),
         "cores": str(os.cpu_count()),
         "memory": _memory(),
     }
+
+
+def _processor() -> str:
+    """Its name, family and model.
+
+    Cloud providers give one name to processors of which one is several times as fast as another.
+    """
+    name = _line("/proc/cpuinfo", "model name") or platform.processor()
+    family, model = (_line("/proc/cpuinfo", field) for field in ("cpu family", "model\t"))
+    return f"{name} (family {family}, model {model})" if family and model else name
 
 
 def _memory() -> str:
