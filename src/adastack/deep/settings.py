@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -232,8 +232,35 @@ PRESETS: dict[str, PPOSettings] = {
 """Settings by name: for all tasks, and for each world, whose row in the registry has its own."""
 
 
+NEEDS: dict[str, tuple[Callable[[PPOSettings], bool], str]] = {
+    "entropy_until": (lambda s: s.anneal_entropy, "anneal_entropy"),
+    "look_back": (lambda s: s.hold_noise > 1, "hold_noise above 1"),
+    "hold_real": (
+        lambda s: s.hold_noise > 1 and s.n_envs >= 4,
+        "hold_noise above 1 and n_envs of at least 4",
+    ),
+    "dense_gae_lambda": (
+        lambda s: s.count_once and s.scale_reward and s.critic,
+        "count_once, scale_reward and a critic",
+    ),
+    "critic_clock": (lambda s: s.uses_clock, "a critic that is not shared, and no cell"),
+    "critic_worth": (
+        lambda s: s.weighs_evictions,
+        "count_once, scale_reward, a critic, action_form factored and padding empty, and no cell",
+    ),
+    "keep_rare": (
+        lambda s: s.keeps_rare,
+        "count_once, critic_clock, action_form factored and n_envs of at least 4",
+    ),
+}
+"""The settings that do nothing without others: when they do something, and what they need."""
+
+
 def settings_for(preset: str, algo: str, overrides: Mapping[str, Any]) -> PPOSettings:
     """The settings of a preset, with some replaced.
+
+    Raises:
+        ValueError: If a setting that was asked for is unknown, wrong, or would do nothing.
 
     Example:
         >>> settings_for("paper", "ppo", {"net": "lstm"}).net
@@ -243,7 +270,16 @@ def settings_for(preset: str, algo: str, overrides: Mapping[str, Any]) -> PPOSet
     check_one_of("algo", algo, ("ppo", "grpo"))
     base = replace(PRESETS[preset], critic=algo == "ppo")
     settings = replaced(base, overrides)
+    _check_effect(settings, overrides)
     if "learning_rate" in overrides and "learning_rate_end" not in overrides:
         scale = base.learning_rate_end / base.learning_rate
         return replace(settings, learning_rate_end=settings.learning_rate * scale)
     return settings
+
+
+def _check_effect(settings: PPOSettings, asked: Mapping[str, Any]) -> None:
+    """Raises if a setting was asked for that would do nothing: a preset's own may."""
+    for name, value in asked.items():
+        works, needs = NEEDS.get(name, (None, ""))
+        if works and value not in (None, False) and not works(settings):
+            raise ValueError(f"{name}={value} does nothing here: expected {needs}")
