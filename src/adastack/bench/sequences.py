@@ -8,18 +8,20 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.spaces import Box, Discrete
 from jax import Array
 
 from adastack.bench.figure import Figure, interleaved
+from adastack.deep.agent import StackAgent
 from adastack.deep.finite import FiniteTrainer, Learner
 from adastack.deep.settings import PPOSettings
-from adastack.deep.update import Batch, Evaluate, Schedule, descend, loss
+from adastack.deep.update import Batch, Evaluate, Schedule, descend, loss, pieces_for, update
 from adastack.process import induce
 from adastack.tasks import passive_tmaze
 from adastack.tasks.finite import FiniteTask
 
 NETS = ("lstm", "transformer")
-REPEATS = 15
+REPEATS, FEW = 15, 3
 Learn = Callable[[Evaluate], Any]
 Way = Callable[[Array, Learn], Any]
 """Calls a gradient step on agent states with the `evaluate` that is to be timed."""
@@ -33,7 +35,7 @@ def measure() -> list[Figure]:
         ("FS(16)", short, "frame", 16, {"lstm": 8, "transformer": 8}),
         ("AS(2)", short, "adaptive", 2, {"lstm": 1.5, "transformer": 1.5}),
     ]
-    return [
+    by_prefix = [
         Figure(
             f"{net}, {name}: beside every row by itself",
             _ratio(net, task, rule, k),
@@ -43,6 +45,41 @@ def measure() -> list[Figure]:
         for name, task, rule, k, targets in cases
         for net in NETS
     ]
+    in_pieces = [
+        Figure(f"{net}, FS(50) of real numbers: beside a minibatch in one piece", _pieces(net),
+               "x", 1.5)
+        for net in NETS
+    ]  # fmt: skip
+    return by_prefix + in_pieces
+
+
+def _pieces(net: str, stack_size: int = 50, rows: int = 1024) -> float:
+    """Two epochs of four minibatches, as the world presets have them."""
+    settings = PPOSettings(net=net, n_steps=rows, batch_size=rows // 4, n_epochs=2)
+    agent = StackAgent(Box(-1, 1, (13,)), Discrete(4), "frame", stack_size, settings)
+    params, (moments, _) = agent.init(0)
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(1 + stack_size + rows, 13)).astype(np.float32)
+    evaluate = agent.evaluates(params, [jnp.asarray(numbers)], None)
+    windows = 1 + jnp.arange(rows)[:, None] + jnp.arange(stack_size)
+    action = jnp.zeros((rows, 2))
+    found = evaluate(params["params"], windows, action)
+    advantage, returns = jnp.asarray(rng.normal(size=(2, rows)).astype(np.float32))
+    batch = Batch(windows, action, found.log_prob, advantage, returns)
+    schedule = Schedule(*(jnp.float32(value) for value in (settings.learning_rate, 0.0, 0.0)))
+    wait: Any = jax.block_until_ready
+
+    def learning_in(pieces: int) -> Callable[[], Any]:
+        @jax.jit
+        def learn(weights: Any, moments: Any, batch: Batch) -> Any:
+            key = jax.random.key(0)
+            return update(weights, moments, batch, key, schedule, evaluate, settings, pieces)
+
+        return lambda: wait(learn(params["params"], moments, batch))
+
+    pieces = {"one": 1, "ours": pieces_for(settings, stack_size)}
+    times = interleaved({name: learning_in(n) for name, n in pieces.items()}, FEW)
+    return times["one"] / times["ours"]
 
 
 def _ratio(net: str, task: FiniteTask, rule: str, stack_size: int) -> float:

@@ -251,7 +251,7 @@ class StackAgent:
             schedule = with_bonus(schedule, units)
 
         def learn(distinct: Distinct | None = None) -> tuple[Params, Any, Array]:
-            evaluate = self._evaluates(params, columns, distinct)
+            evaluate = self.evaluates(params, columns, distinct)
             return update(params["params"], adam, batch, key, schedule, evaluate, s, self._pieces)
 
         if self._distinct_sizes:
@@ -290,7 +290,7 @@ class StackAgent:
         batch = batch_of(at, actions, evaluation.log_prob, advantage, returns, weight)
         return params, units, batch._replace(weighed=weighed)
 
-    def _evaluates(
+    def evaluates(
         self, params: Params, columns: list[Array], distinct: Distinct | None
     ) -> Callable[[Params, Any, Array], Evaluation]:
         """(weights, rows, actions) -> how the network sees them, by distinct ones if known."""
