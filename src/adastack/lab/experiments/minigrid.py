@@ -8,7 +8,8 @@ from adastack.lab.studies.study_figures import together
 from adastack.lab.studies.worlds import REMEMBERED, show_world, succeeds_more, world_study
 
 WHAT = "MiniGrid-Memory of size 13 with hallways of random length, PPO with an MLP"
-FEW = 5
+FEW, MORE = 5, 12
+"""Seeds of size 17, where FS(17) is slow; five did not say which of two slots is better."""
 FULL = tuple(f"minigrid-memory:size={size}" for size in (7, 9, 11, 13, 17))
 RANDOM = tuple(f"{spec},random_length=true" for spec in FULL)
 TESTS = {"Hallways of random length": RANDOM, "Hallways as long as the world": FULL}
@@ -25,12 +26,12 @@ LARGE = world_study(
     (
         Memory("AS(k)", "adaptive", 2),
         Memory("FS(k)", "frame", 2),
-        Memory("FS(k*)", "frame", 17),
+        Memory("FS(k*)", "frame", 17, seeds=FEW),
     ),
     (RANDOM[-1], FULL[-1]),
     greedy=False,
     metrics=REMEMBERED,
-    seeds=FEW,
+    seeds=MORE,
     smoke=False,
 )
 """The world of the authors' code, which has FS(17) beside."""
