@@ -95,7 +95,10 @@ def schedule_at(settings: PPOSettings, progress: Array) -> Schedule:
 def loss(
     params: Params, batch: Batch, schedule: Schedule, evaluate: Evaluate, settings: PPOSettings
 ) -> Array:
-    """The clipped objective, the value loss and the entropies, as one number to make small."""
+    """The clipped objective, the value loss and the entropies, as one number to make small.
+
+    A mean over rows: advantages are standardised before, as those of a whole minibatch.
+    """
     evaluation = evaluate(params, batch.inputs, batch.action)
     total, value_loss, weight = _losses(evaluation, batch, settings)
     if settings.critic:
@@ -108,7 +111,6 @@ def _losses(
     evaluation: Evaluation, batch: Batch, settings: PPOSettings
 ) -> tuple[Array, Array, Array]:
     """The policy's loss, the critic's, and the weights of the rows, (rows, heads)."""
-    advantage = batch.advantage
     if batch.weight is None:
         ratio = jnp.exp(evaluation.log_prob.sum(axis=1) - batch.log_prob.sum(axis=1))[:, None]
         weight = jnp.ones_like(evaluation.entropy)
@@ -118,6 +120,7 @@ def _losses(
         moved = jnp.where(weight > 0, evaluation.log_prob - batch.log_prob, 0.0)
         ratio = jnp.exp(moved)
     clipped = jnp.clip(ratio, 1 - settings.clip_range, 1 + settings.clip_range)
+    advantage = batch.advantage
     advantage = advantage[:, None] if advantage.ndim == 1 else advantage
     gain = jnp.minimum(ratio * advantage, clipped * advantage)
     if batch.weighed is not None and evaluation.memory_log_probs is not None:
@@ -227,7 +230,7 @@ def update(
     def step(carry: tuple[Params, Any], row: Array) -> tuple[tuple[Params, Any], Array]:
         params, moments = carry
         part = _minibatch(batch, row, settings)
-        value, gradient = _slope(params, part, schedule, evaluate, settings, pieces)
+        value, gradient = _value_and_gradient(params, part, schedule, evaluate, settings, pieces)
         return descend(params, moments, gradient, schedule.learning_rate, settings), value
 
     def learn() -> tuple[tuple[Params, Any], Array]:
@@ -251,7 +254,7 @@ def pieces_for(settings: PPOSettings, stack_size: int) -> int:
     return settings.batch_size // rows[-1] if rows else 1
 
 
-def _slope(
+def _value_and_gradient(
     params: Params, part: Batch, schedule: Schedule, evaluate: Evaluate, settings: PPOSettings,
     pieces: int,
 ) -> tuple[Array, Params]:  # fmt: skip
