@@ -145,7 +145,7 @@ def draw() -> None:
     axes.plot([], [], marker="o", color="0.45", fillstyle="none", linestyle="", markersize=8,
               label="published, budget as named")  # fmt: skip
     axes.set(xscale="log", xlim=(2, 6e6), yticks=range(len(labels)), yticklabels=labels)
-    axes.set_xlabel("longest maze learned on every seed (10; PPO 20) within 10$^6$ steps (cells)")
+    axes.set_xlabel("longest maze learned on each of 10 or 20 seeds within 10$^6$ steps (cells)")
     axes.invert_yaxis()
     axes.legend(fontsize=8, loc="upper right")
     axes.spines[["top", "right"]].set_visible(False)
