@@ -51,8 +51,10 @@ def test_pieces_of_minibatches_give_the_same_step(normalised):
     )
     params = {"weight": jnp.asarray(rng.normal(size=(5, 3)), jnp.float32)}
     inputs = jnp.asarray(rng.normal(size=(48, 5)), jnp.float32)
+    at_once = set()
 
     def evaluate(params, inputs, action):
+        at_once.add(len(inputs))
         outputs = jnp.tanh(inputs @ params["weight"])
         log_prob = jax.nn.log_softmax(outputs)[jnp.arange(len(action)), action]
         entropy = -(jax.nn.softmax(outputs) * jax.nn.log_softmax(outputs)).sum(axis=1)
@@ -70,7 +72,11 @@ def test_pieces_of_minibatches_give_the_same_step(normalised):
         key = jax.random.key(0)
         return update(params, moments, batch, key, schedule, evaluate, settings, pieces)
 
-    whole, cut = learned(1), learned(4)
+    whole = learned(1)
+    at_once.clear()
+    cut = learned(4)
+    # All that is learned from, and once the last minibatch, to measure how things stand.
+    assert at_once == {6, 24}
     for ours, theirs in zip(*map(jax.tree.leaves, (cut, whole)), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
     assert float(jnp.abs(cut[0]["weight"] - params["weight"]).max()) > 0.1
